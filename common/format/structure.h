@@ -143,6 +143,8 @@ enum structure_wait_kind {
 	STRUCTURE_WAIT_OPERANDS, /* the cause still has to read its operands: a store */
 	STRUCTURE_WAIT_FIXED,    /* the cause writes a register after a known number of cycles */
 	STRUCTURE_WAIT_WARPS,    /* a barrier: the cause ends a path into it */
+	/* threads of a warp that took different paths are together again; the cause began that */
+	STRUCTURE_WAIT_PATHS,
 	STRUCTURE_N_WAIT_KINDS
 };
 

@@ -16,6 +16,7 @@ enum {
 	BAR = 0x11d,
 	CALL_ABS = 0x143,
 	CALL_REL = 0x144,
+	BSSY = 0x145,
 	BRA = 0x147,
 	WARPSYNC = 0x148,
 	I2F = 0x106,
@@ -255,6 +256,8 @@ static void decode_special(const struct words *w, uint32_t code, struct sass_ins
 		out->waits |= 1u << SASS_MATRIX_BARRIER;
 		out->still_out = (uint8_t)bits(w, 72, 6);
 	}
+	if (code == BSSY)
+		out->joins_after = bits(w, 34, 29) * 4;
 	out->is_async_group = code == LDGDEPBAR;
 	out->is_async_copy = code == LDGSTS;
 	out->joins_warps = code == WARPSYNC || code == BAR;

@@ -28,7 +28,7 @@ bool advice_sum_causes(const struct advice_kernel *k, struct advice_reasons r,
 	*c = (struct advice_causes){0};
 	for (size_t i = 0; i < k->n_causes; i++) {
 		const struct advice_cause *one = &k->causes[i];
-		if (!is_of(r, one->reason))
+		if (!is_of(r, one->reason) || one->operation == ADVICE_PATHS)
 			continue;
 		c->all += one->samples;
 		c->of[one->operation] += one->samples;
@@ -50,7 +50,7 @@ double advice_special_of(const double of[ADVICE_N_OPERATIONS])
 }
 
 /* Adds a line to those with the largest shares. */
-static void add_place(struct view_advice *a, uint32_t context, double share)
+void advice_add_place(struct view_advice *a, uint32_t context, double share)
 {
 	unsigned at = a->n_places;
 	if (share < ADVICE_LEAST_SHARE)
@@ -71,8 +71,8 @@ void advice_add_places(const struct advice_kernel *k, struct advice_reasons r,
 {
 	double whole = advice_stalled_of(&k->samples, r);
 	for (size_t i = 0; i < k->n_lines && whole > 0; i++)
-		add_place(a, k->lines[i].context,
-			  advice_stalled_of(&k->lines[i].samples, r) / whole);
+		advice_add_place(a, k->lines[i].context,
+				 advice_stalled_of(&k->lines[i].samples, r) / whole);
 }
 
 /*
@@ -91,7 +91,7 @@ void advice_add_cause_places(const struct advice_kernel *k, struct advice_reason
 	for (size_t i = 0; i < k->n_causes; i++)
 		if (is_of(r, k->causes[i].reason) &&
 		    (operation == ADVICE_N_OPERATIONS || operation == k->causes[i].operation))
-			add_place(a, k->causes[i].context, k->causes[i].samples / whole);
+			advice_add_place(a, k->causes[i].context, k->causes[i].samples / whole);
 }
 
 /*

@@ -33,6 +33,8 @@ bool advice_sum_causes(const struct advice_kernel *k, struct advice_reasons r,
 		       struct advice_causes *c);
 /* Of special functions and conversions, which have one unit. */
 double advice_special_of(const double of[ADVICE_N_OPERATIONS]);
+/* Adds a line to those with the largest shares. */
+void advice_add_place(struct view_advice *a, uint32_t context, double share);
 /* Adds the lines that have most of the waiting. */
 void advice_add_places(const struct advice_kernel *k, struct advice_reasons r,
 		       struct view_advice *a);

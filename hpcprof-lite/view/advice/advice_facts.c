@@ -118,7 +118,8 @@ static void add_causes(const struct model *m, const struct view_blame *b, struct
 		const struct advice_cause c = {
 			.context = p->cause,
 			.reason = reason_of(m->metrics[p->metric].reason),
-			.operation = operation_of(p->operation),
+			.operation = p->kind == STRUCTURE_WAIT_PATHS ? ADVICE_PATHS
+								     : operation_of(p->operation),
 			.samples = p->samples,
 			.issued = p->issued,
 			.bytes = p->issued_bytes,

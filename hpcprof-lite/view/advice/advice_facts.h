@@ -51,6 +51,7 @@ enum advice_operation {
 	ADVICE_SPECIAL, /* MUFU */
 	ADVICE_CONVERSION,
 	ADVICE_DIVISION, /* the conversion that an integer division begins with */
+	ADVICE_PATHS,   /* different paths of a warp: `issued` would end without them */
 	ADVICE_TABLE,   /* constant memory with an index */
 	ADVICE_N_OPERATIONS
 };

@@ -472,6 +472,25 @@ bool advice_unit_is_busy(const struct advice_kernel *k)
 	       advice_idle(&k->samples, ADVICE_SHORT_QUEUE) >= ADVICE_LEAST_SHARE;
 }
 
+/* The paths that a warp takes one after the other, beyond one of them. */
+static bool divergence(const struct advice_kernel *k, struct view_advices *to)
+{
+	struct view_advice a = advice_begin(k, VIEW_ADVICE_DIVERGENCE);
+	double issued = 0;
+	for (size_t i = 0; i < k->n_causes; i++)
+		issued += k->causes[i].operation == ADVICE_PATHS ? k->causes[i].issued : 0;
+	const double share = fmin(issued / fmax(k->samples.issued, 1), 1),
+		     saved = share * advice_active(&k->samples);
+	if (saved < 2 * ADVICE_LEAST_SHARE)
+		return true;
+	advice_fact(&a, "instructions that other paths of the warp add", MODEL_SHARE, share);
+	advice_fact(&a, "cycles with an issue", MODEL_SHARE, advice_active(&k->samples));
+	for (size_t i = 0; i < k->n_causes; i++)
+		if (k->causes[i].operation == ADVICE_PATHS)
+			advice_add_place(&a, k->causes[i].context, k->causes[i].issued / issued);
+	return advice_propose(to, &a, ending(&k->samples, saved));
+}
+
 /*
  * Two chains, interleaved, fill half of the lost cycles, and four fill all: fixed latencies are 4
  * cycles.
@@ -542,7 +561,7 @@ bool view_advice_kernel(const struct advice_kernel *k, struct view_advices *a)
 	if (k->samples.all < LEAST_SAMPLES || !is_consistent(&k->samples))
 		return shapes_alone(k, a);
 	bool ok = advice_shapes(k, a) && memory_rules(k, a) && short_rules(k, a) &&
-		  division(k, a) && barrier(k, a) && dependent(k, a);
+		  division(k, a) && divergence(k, a) && barrier(k, a) && dependent(k, a);
 	for (size_t i = 0; ok && i < sizeof stall_rules / sizeof *stall_rules; i++)
 		ok = apply(&stall_rules[i], k, a);
 	drop_effects(a, first);

@@ -565,6 +565,26 @@ static void conversions(void **state)
 	nothing(&d);
 }
 
+/* Nearly all cycles have an issue, and 80 % of the instructions are those of further paths. */
+static void paths(void **state)
+{
+	struct advice_cause c = {.context = 8,
+				 .reason = ADVICE_MEMORY, /* of whatever waits where they meet */
+				 .operation = ADVICE_PATHS,
+				 .issued = 2400};
+	struct made d;
+	(void)state;
+	make(&d, 3000);
+	wait_for(&d, ADVICE_FIXED, 1000, 500);
+	d.kernel.causes = &c;
+	d.kernel.n_causes = 1;
+	struct view_advice a = only(&d, VIEW_ADVICE_DIVERGENCE, false);
+	assert_float_equal(a.factor.likely, 1 / (1 - 0.8 * 0.95), 1e-9);
+	assert_int_equal(a.places[0].context, 8);
+	c.issued = 600; /* 19 % */
+	nothing(&d);
+}
+
 /* SMs that run out of blocks, and what follows from too few. */
 static void idle_units(void **state)
 {
@@ -951,14 +971,23 @@ static void devices_of_a_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(estimates),   cmocka_unit_test(clean_kernels_have_none),
-		cmocka_unit_test(memory),      cmocka_unit_test(counted_accesses),
-		cmocka_unit_test(full_queues), cmocka_unit_test(thresholds),
-		cmocka_unit_test(causes),      cmocka_unit_test(accesses_in_a_row),
-		cmocka_unit_test(conversions), cmocka_unit_test(idle_units),
-		cmocka_unit_test(units),       cmocka_unit_test(shapes),
-		cmocka_unit_test(devices),     cmocka_unit_test(words),
-		cmocka_unit_test(of_a_model),  cmocka_unit_test(devices_of_a_model),
+		cmocka_unit_test(estimates),
+		cmocka_unit_test(clean_kernels_have_none),
+		cmocka_unit_test(memory),
+		cmocka_unit_test(counted_accesses),
+		cmocka_unit_test(full_queues),
+		cmocka_unit_test(thresholds),
+		cmocka_unit_test(causes),
+		cmocka_unit_test(accesses_in_a_row),
+		cmocka_unit_test(conversions),
+		cmocka_unit_test(paths),
+		cmocka_unit_test(idle_units),
+		cmocka_unit_test(units),
+		cmocka_unit_test(shapes),
+		cmocka_unit_test(devices),
+		cmocka_unit_test(words),
+		cmocka_unit_test(of_a_model),
+		cmocka_unit_test(devices_of_a_model),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
