@@ -152,7 +152,7 @@ static void clean_kernels_have_none(void **state)
 	wait_for(&d, ADVICE_BARRIER, 900, 100);
 	nothing(&d);
 	make(&d, 20); /* a copy with as many bytes stored as loaded, 4 loads under way */
-	wait_for(&d, ADVICE_MEMORY, 6000, 5800);
+	wait_for(&d, ADVICE_MEMORY, 7600, 7600);
 	wait_for(&d, ADVICE_DRAIN, 2100, 2100);
 	d.kernel.causes = &(struct advice_cause){.context = 8,
 						 .reason = ADVICE_MEMORY,
