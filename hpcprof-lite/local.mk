@@ -492,6 +492,7 @@ libhlview_la_SOURCES += \
 	hpcprof-lite/view/counters/view_roofs.c hpcprof-lite/view/counters/view_roofs.h \
 	hpcprof-lite/view/advice/advice_devices.c \
 	hpcprof-lite/view/advice/advice_estimate.c hpcprof-lite/view/advice/advice_estimate.h \
+	hpcprof-lite/view/advice/advice_causes.c hpcprof-lite/view/advice/advice_causes.h \
 	hpcprof-lite/view/advice/advice_facts.c hpcprof-lite/view/advice/advice_facts.h \
 	hpcprof-lite/view/advice/advice_kernels.c \
 	hpcprof-lite/view/advice/advice_rule.h \

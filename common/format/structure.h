@@ -143,6 +143,8 @@ enum structure_wait_kind {
 	STRUCTURE_WAIT_OPERANDS, /* the cause still has to read its operands: a store */
 	STRUCTURE_WAIT_FIXED,    /* the cause writes a register after a known number of cycles */
 	STRUCTURE_WAIT_WARPS,    /* a barrier: the cause ends a path into it */
+	/* threads of a warp that took different paths are together again; the cause began that */
+	STRUCTURE_WAIT_PATHS,
 	STRUCTURE_N_WAIT_KINDS
 };
 
@@ -177,6 +179,8 @@ enum structure_operation {
 	STRUCTURE_BARRIER,       /* BAR, and barriers in shared memory */
 	STRUCTURE_BRANCH,
 	STRUCTURE_CALL,          /* the wait is for something in the called function */
+	STRUCTURE_STRONG_LOAD,   /* global or generic, past the caches of the SM: volatile */
+	STRUCTURE_DIVISION,      /* conversion that begins an integer division */
 	STRUCTURE_N_OPERATIONS
 };
 /* A short English name in lower case, such as "global load". */

@@ -12,14 +12,14 @@
 
 #define STRUCTURE_MAGIC "HPCSTRU" /* 8 bytes with the terminating NUL */
 #define STRUCTURE_VERSION_MAJOR 1
-#define STRUCTURE_VERSION_MINOR 2
+#define STRUCTURE_VERSION_MINOR 3
 #define STRUCTURE_BUILD_ID_MAX 32
 /*
  * The revision of the analysis. Raise it whenever the analysis gives other results; files in caches
  * are then out of date. The cache's names of GPU code contain it, so that the run time finds only
  * files of this revision.
  */
-#define STRUCTURE_REVISION 10
+#define STRUCTURE_REVISION 12
 
 #define STRUCTURE_FLAG_LINES 1u
 #define STRUCTURE_FLAG_DWARF 2u

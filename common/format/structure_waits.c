@@ -37,6 +37,8 @@ static const char *const operation_names[STRUCTURE_N_OPERATIONS] = {
 	[STRUCTURE_BARRIER] = "barrier",
 	[STRUCTURE_BRANCH] = "branch",
 	[STRUCTURE_CALL] = "call",
+	[STRUCTURE_STRONG_LOAD] = "volatile load",
+	[STRUCTURE_DIVISION] = "integer division",
 };
 
 const char *structure_operation_name(enum structure_operation operation)

@@ -261,6 +261,7 @@ struct model_gpu_idle {
 	uint64_t copy_ns;          /* at least one copy or set ran */
 	uint64_t overlap_ns;       /* both */
 	uint64_t idle_ns[MODEL_N_GPU_IDLE_CAUSES];
+	uint64_t setup_ns;         /* the part of MODEL_GPU_IDLE_NOTHING before the first kernel */
 	uint64_t blamed_ns;        /* idle while a thread did something else: in GPU_IDLE_CAUSE */
 	uint64_t waiting_ns;       /* idle while all threads with a sample waited for the device */
 	uint64_t unsampled_ns;     /* idle while no thread had a sample */

@@ -122,7 +122,8 @@ const char *words_wait_kind(unsigned kind)
 		[STRUCTURE_WAIT_RESULT] = "result",
 		[STRUCTURE_WAIT_OPERANDS] = "operands",
 		[STRUCTURE_WAIT_FIXED] = "fixed",
-		[STRUCTURE_WAIT_WARPS] = "warps"};
+		[STRUCTURE_WAIT_WARPS] = "warps",
+		[STRUCTURE_WAIT_PATHS] = "paths"};
 	return kind < STRUCTURE_N_WAIT_KINDS ? words[kind] : NULL;
 }
 

@@ -34,6 +34,7 @@ static bool is_load(const struct sass_instruction *i)
 {
 	switch (i->operation) {
 	case STRUCTURE_GLOBAL_LOAD:
+	case STRUCTURE_STRONG_LOAD:
 	case STRUCTURE_GLOBAL_ATOMIC:
 	case STRUCTURE_GENERIC_LOAD:
 	case STRUCTURE_GENERIC_ATOMIC:

@@ -27,6 +27,7 @@ void depend_free(struct depend *d)
 	vec_free(&d->heap);
 	vec_free(&d->order);
 	vec_free(&d->is_chained);
+	vec_free(&d->joined);
 	free(d);
 }
 
@@ -94,6 +95,38 @@ static bool list_predecessors(struct depend *d)
 	return true;
 }
 
+/* Blocks are in the order of their addresses, and so are positions. */
+static uint32_t instruction_at(const struct depend *d, uint32_t position)
+{
+	size_t low = 0, high = d->positions.n;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (d->positions.at[middle] < position)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < d->positions.n && d->positions.at[low] == position ? (uint32_t)low : FLOW_NONE;
+}
+
+/* Finds where threads meet again. If a jump is there, how often it ran is not known. */
+static bool find_joins(struct depend *d)
+{
+	vec_clear(&d->joined);
+	if (d->code.n && !vec_extend(&d->joined, d->code.n))
+		return false;
+	memset(d->joined.at, 0xff, d->code.n * sizeof *d->joined.at);
+	for (uint32_t i = 0; i < d->code.n; i++) {
+		if (!d->code.at[i].joins_after)
+			continue;
+		const uint32_t next = d->positions.at[i] + SASS_BYTES,
+			       at = instruction_at(d, next + d->code.at[i].joins_after);
+		if (at != FLOW_NONE && d->code.at[at].operation != STRUCTURE_BRANCH)
+			d->joined.at[at] = i;
+	}
+	return true;
+}
+
 static bool prepare(struct depend *d, const struct flow *flow, depend_bytes *bytes, void *arg)
 {
 	uint32_t n = flow->n_blocks;
@@ -116,7 +149,8 @@ static bool prepare(struct depend *d, const struct flow *flow, depend_bytes *byt
 			if (!list_open(d, &d->blocks.at[b], i))
 				return false;
 	}
-	return list_predecessors(d) && depend_measure_paths(d) && depend_find_chains(d);
+	return list_predecessors(d) && depend_measure_paths(d) && depend_find_chains(d) &&
+	       find_joins(d);
 }
 
 /* ---- causes of one wait ---- */
@@ -214,6 +248,8 @@ static bool find_for(struct depend *d, uint32_t block, uint32_t wait, struct dep
 	}
 	depend_find_latency(d, block, wait);
 	depend_find_paths(d, block, wait);
+	if (d->joined.at[wait] != FLOW_NONE)
+		depend_add(d, wait, d->joined.at[wait], STRUCTURE_WAIT_PATHS, UINT16_MAX, false);
 	return true;
 }
 

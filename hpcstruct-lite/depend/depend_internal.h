@@ -41,6 +41,7 @@ struct depend {
 	VEC(uint32_t) seen; /* by block: the last search that met it */
 	VEC(struct depend_step) heap;
 	VEC(uint32_t) order; /* blocks in reverse postorder; scratch before */
+	VEC(uint32_t) joined; /* by instruction: the BSSY whose threads meet there; FLOW_NONE */
 	VEC(bool) is_chained; /* by instruction: see struct structure_cause */
 	uint32_t search;     /* number of the current search */
 	struct depend_cause found[4 * DEPEND_MAX_CAUSES]; /* by the current wait */

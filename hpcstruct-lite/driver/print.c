@@ -144,7 +144,8 @@ static void print_calls(struct printer *p)
 static void print_cause(struct printer *p, const struct structure_cause *c)
 {
 	static const char *const kinds[STRUCTURE_N_WAIT_KINDS + 1] = {
-		"result of", "operands of", "latency of", "warps at", "something newer at"};
+		"result of", "operands of", "latency of", "warps at", "paths from",
+		"something newer at"};
 	struct structure_place place;
 	fprintf(p->out, "    %s %s 0x%llx ", kinds[c->kind], structure_operation_name(c->operation),
 		(unsigned long long)c->link_addr);

@@ -16,8 +16,13 @@ enum {
 	BAR = 0x11d,
 	CALL_ABS = 0x143,
 	CALL_REL = 0x144,
+	BSSY = 0x145,
 	BRA = 0x147,
 	WARPSYNC = 0x148,
+	I2F = 0x106,
+	I2F_64 = 0x112,
+	LD = 0x180,
+	LDG = 0x181,
 	ST = 0x185,
 	SHFL = 0x189,
 	SYNCS = 0x1a7,
@@ -106,8 +111,7 @@ static uint8_t bytes_moved(const struct words *w, const struct sass_operation *o
 	case STRUCTURE_SHARED_LOAD:
 	case STRUCTURE_SHARED_STORE:
 	case STRUCTURE_GENERIC_LOAD:
-	case STRUCTURE_GENERIC_STORE:
-		return o->width == SASS_MEMORY ? of_size[bits(w, 73, 3)] : 0;
+	case STRUCTURE_GENERIC_STORE: return o->width == SASS_MEMORY ? of_size[bits(w, 73, 3)] : 0;
 	default: return 0;
 	}
 }
@@ -252,11 +256,27 @@ static void decode_special(const struct words *w, uint32_t code, struct sass_ins
 		out->waits |= 1u << SASS_MATRIX_BARRIER;
 		out->still_out = (uint8_t)bits(w, 72, 6);
 	}
+	if (code == BSSY)
+		out->joins_after = bits(w, 34, 29) * 4;
 	out->is_async_group = code == LDGDEPBAR;
 	out->is_async_copy = code == LDGSTS;
 	out->joins_warps = code == WARPSYNC || code == BAR;
 	if (code >= FIRST_MATRIX && code <= LAST_MATRIX)
 		out->results |= 1u << SASS_MATRIX_BARRIER;
+}
+
+/*
+ * Volatile loads: bits 77 to 80 are 10 for STRONG.SYS since sm_80, and before that 10 or 11 for
+ * STRONG.GPU and STRONG.SYS. Division of integers by a number that the compiler does not know
+ * begins with its reciprocal, rounded up (I2F.RP): bits 78 and 79 are the rounding.
+ */
+static enum structure_operation operation_of(const struct words *w, const struct sass_operation *o)
+{
+	if ((o->code == LD || o->code == LDG) && bits(w, 78, 3) == 5)
+		return STRUCTURE_STRONG_LOAD;
+	if ((o->code == I2F || o->code == I2F_64) && bits(w, 78, 2) == 2)
+		return STRUCTURE_DIVISION;
+	return (enum structure_operation)o->operation;
 }
 
 void sass_decode(const uint8_t *bytes, struct sass_instruction *out)
@@ -278,7 +298,7 @@ void sass_decode(const uint8_t *bytes, struct sass_instruction *out)
 	decode_special(&w, code, out);
 	if (!o)
 		return;
-	out->operation = o->operation;
+	out->operation = operation_of(&w, o);
 	out->bytes = bytes_moved(&w, o);
 	list_registers(&w, o, out);
 }

@@ -44,6 +44,11 @@ struct sass_instruction {
 	 * DEPBAR.LE: this many later users of the barrier may still hold it; 0 for all other waits
 	 */
 	uint8_t still_out;
+	/*
+	 * BSSY: bytes from the next instruction to where threads that take different paths are
+	 * together again, behind the BSYNC; 0: another instruction
+	 */
+	uint32_t joins_after;
 	bool is_async_group; /* LDGDEPBAR: holds a barrier for the asynchronous copies before it */
 	bool is_async_copy;  /* an asynchronous copy, which belongs to a group */
 	bool is_conditional; /* a predicate decides whether it has an effect */

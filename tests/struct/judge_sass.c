@@ -49,6 +49,18 @@ static const struct {
 	{"IMAD", STRUCTURE_ARITHMETIC},     {"ISETP", STRUCTURE_ARITHMETIC},
 };
 
+/* What the words behind the mnemonic make of its operation. */
+static enum structure_operation modified(const char *name, enum structure_operation o)
+{
+	char word[64];
+	const size_t n = strcspn(name, " ");
+	snprintf(word, sizeof word, "%.*s.", (int)n, name);
+	if ((o == STRUCTURE_GLOBAL_LOAD || o == STRUCTURE_GENERIC_LOAD) &&
+	    strstr(word, ".STRONG.SYS."))
+		return STRUCTURE_STRONG_LOAD;
+	return strncmp(word, "I2F.", 4) == 0 && strstr(word, ".RP.") ? STRUCTURE_DIVISION : o;
+}
+
 static unsigned long n_compared, n_different;
 
 static void complain(const char *section, unsigned offset, const char *text, const char *what)
@@ -120,7 +132,7 @@ static void compare(const char *section, unsigned offset, const uint8_t *bytes, 
 	}
 	for (size_t i = 0; i < sizeof mnemonics / sizeof mnemonics[0]; i++)
 		if (strlen(mnemonics[i].name) == n && strncmp(mnemonics[i].name, name, n) == 0 &&
-		    s.operation != mnemonics[i].operation)
+		    s.operation != modified(name, mnemonics[i].operation))
 			complain(section, offset, text,
 				 structure_operation_name((enum structure_operation)s.operation));
 }

@@ -4,6 +4,7 @@
 
 #include "hpcprof-lite/view/view_gpu_idle.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,17 +73,19 @@ static enum advice_operation operation_of(enum structure_operation o)
 	switch (o) {
 	case STRUCTURE_GLOBAL_LOAD:
 	case STRUCTURE_GLOBAL_STORE:
-	case STRUCTURE_GLOBAL_ATOMIC:
 	case STRUCTURE_GENERIC_LOAD:
-	case STRUCTURE_GENERIC_STORE:
-	case STRUCTURE_GENERIC_ATOMIC: return ADVICE_GLOBAL;
+	case STRUCTURE_GENERIC_STORE: return ADVICE_GLOBAL;
+	case STRUCTURE_STRONG_LOAD: return ADVICE_STRONG;
+	case STRUCTURE_GLOBAL_ATOMIC:
+	case STRUCTURE_GENERIC_ATOMIC: return ADVICE_ATOMIC;
 	case STRUCTURE_LOCAL_LOAD:
 	case STRUCTURE_LOCAL_STORE: return ADVICE_LOCAL;
 	case STRUCTURE_SHARED_LOAD:
 	case STRUCTURE_SHARED_STORE:
 	case STRUCTURE_SHARED_ATOMIC: return ADVICE_SHARED;
-	case STRUCTURE_MUFU:
-	case STRUCTURE_CONVERSION: return ADVICE_SPECIAL;
+	case STRUCTURE_MUFU: return ADVICE_SPECIAL;
+	case STRUCTURE_CONVERSION: return ADVICE_CONVERSION;
+	case STRUCTURE_DIVISION: return ADVICE_DIVISION;
 	case STRUCTURE_CONSTANT_LOAD: return ADVICE_TABLE;
 	default: return ADVICE_OTHER_OPERATION;
 	}
@@ -115,7 +118,8 @@ static void add_causes(const struct model *m, const struct view_blame *b, struct
 		const struct advice_cause c = {
 			.context = p->cause,
 			.reason = reason_of(m->metrics[p->metric].reason),
-			.operation = operation_of(p->operation),
+			.operation = p->kind == STRUCTURE_WAIT_PATHS ? ADVICE_PATHS
+								     : operation_of(p->operation),
 			.samples = p->samples,
 			.issued = p->issued,
 			.bytes = p->issued_bytes,
@@ -224,6 +228,16 @@ static double beside(const struct model *m)
 	return busy > 0 && sum > busy ? sum / busy : 1;
 }
 
+/*
+ * The share of the PC samples that belong to an instruction. CUPTI cannot attribute the others, but
+ * some warp was on the SM.
+ */
+static double placed(const struct model *m)
+{
+	const double all = (double)m->gpu_sampling.total, outside = (double)m->gpu_sampling.outside;
+	return all > outside ? 1 - outside / all : 1;
+}
+
 static bool add_kernel(const struct model *m, const struct view_gpu_kernel *from,
 		       const struct view_hot *h, const struct view_blame *b, struct advice_facts *f)
 {
@@ -240,7 +254,8 @@ static bool add_kernel(const struct model *m, const struct view_gpu_kernel *from
 	if (!hot)
 		return true;
 	k->samples = samples_of(m, h, hot->samples, hot->stalls);
-	k->busy_units = hot->expected > 0 ? hot->measured / hot->expected : 0;
+	k->busy_units = hot->expected > 0 ? hot->measured / hot->expected / placed(m) : 0;
+	k->busy_units = k->busy_units < 1 ? k->busy_units : 1;
 	k->lines = f->lines + hot->first_line;
 	k->n_lines = hot->n_lines;
 	add_causes(m, b, f, k);
@@ -277,6 +292,9 @@ static bool add_kernels(const struct model *m, const struct view_gpu *g, struct 
 
 /* ---- devices ---- */
 
+/* The first launch waits until sampling has been set up: 70 to 110 ms on an H200, in seconds. */
+#define SAMPLING_START 0.11
+
 /* The rate of copies with pinned memory: PCIe 3, 4 and 5. Known only for CUDA devices. */
 static double link_rate(const struct model_gpu_device *d)
 {
@@ -308,11 +326,14 @@ static bool add_device(const struct model *m, const struct view_gpu *g, uint32_t
 				    .from_device = g->copies[MSR_GPU_COPY_D2H]};
 	for (unsigned c = 0; c < MODEL_N_GPU_IDLE_CAUSES; c++)
 		d->idle[c] = (double)i->idle_ns[c] / 1e9;
+	d->setup = (double)i->setup_ns / 1e9;
 	d->whole = (double)i->watched_ns / 1e9 - d->idle[MODEL_GPU_IDLE_BEFORE] -
 		   d->idle[MODEL_GPU_IDLE_AFTER];
-	/* the first launch waits until sampling has been set up, some 70 ms on an H200 */
-	if (d->is_sampled)
-		d->whole -= d->idle[MODEL_GPU_IDLE_QUEUED];
+	if (d->is_sampled) {
+		const double start = fmin(d->idle[MODEL_GPU_IDLE_QUEUED], SAMPLING_START);
+		d->idle[MODEL_GPU_IDLE_QUEUED] -= start;
+		d->whole -= start;
+	}
 	return true;
 }
 

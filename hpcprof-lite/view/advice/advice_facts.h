@@ -44,9 +44,14 @@ struct advice_line {
 enum advice_operation {
 	ADVICE_OTHER_OPERATION,
 	ADVICE_GLOBAL, /* or memory whose kind only the run shows */
+	ADVICE_STRONG,  /* a volatile load */
+	ADVICE_ATOMIC,  /* on global memory, or on memory whose kind only the run shows */
 	ADVICE_LOCAL,
 	ADVICE_SHARED,
-	ADVICE_SPECIAL, /* MUFU, conversions */
+	ADVICE_SPECIAL, /* MUFU */
+	ADVICE_CONVERSION,
+	ADVICE_DIVISION, /* the conversion that an integer division begins with */
+	ADVICE_PATHS,   /* different paths of a warp: `issued` would end without them */
 	ADVICE_TABLE,   /* constant memory with an index */
 	ADVICE_N_OPERATIONS
 };
@@ -107,6 +112,7 @@ struct advice_device {
 	double whole, kernels, copies, overlap;
 	double pieces; /* copies that kernels could overlap, as in struct view_gpu */
 	double idle[MODEL_N_GPU_IDLE_CAUSES];
+	double setup;  /* the part of idle[MODEL_GPU_IDLE_NOTHING] before the first kernel */
 	double n_kernels, n_waits; /* shared out by time if there are several devices */
 	double n_launches;         /* kernels that were launched one by one, not in graphs */
 	bool is_sampled;           /* PC sampling in kernels made launches slower */

@@ -50,6 +50,12 @@ struct view_advice advice_begin(const struct advice_kernel *k, enum view_advice_
 /* True if warps wait for a busy unit: neither more warps nor another order would make it faster. */
 bool advice_unit_is_busy(const struct advice_kernel *k);
 
+/*
+ * Share of cycles that are lost to latencies that are known when code is compiled, with those of
+ * constants that hit the cache.
+ */
+double advice_latency(const struct advice_kernel *k);
+
 /* Rules about the launch characteristics of a kernel. */
 bool advice_shapes(const struct advice_kernel *k, struct view_advices *to);
 

@@ -15,6 +15,11 @@
 #define LEAST_LATENCY 0.2
 /* A shorter kernel (in seconds) only starts and ends, whatever its grid. */
 #define LEAST_KERNEL 5e-6
+/*
+ * SMs get and finish their blocks within some microseconds of each other. In a longer kernel that
+ * is less than 10 %.
+ */
+#define LONG_KERNEL 50e-6
 /* With more kernels at a time, another kernel may use the SMs that one leaves idle. */
 #define BESIDE_MOST 1.2
 
@@ -54,6 +59,26 @@ static bool wave(const struct advice_kernel *k, struct view_advices *to)
 	return advice_propose(to, &a, advice_from_saved(lost / 2, lost, lost));
 }
 
+/*
+ * SMs that have no block any more while others still work. The samples say so if all SMs had blocks
+ * at first; `wave` has what follows from the number of blocks.
+ */
+static bool tail(const struct advice_kernel *k, struct view_advices *to)
+{
+	struct view_advice a = advice_begin(k, VIEW_ADVICE_TAIL);
+	const double fit = k->shape.units * floor(k->shape.warps / k->shape.block_warps),
+		     waves = k->shape.blocks / fit,
+		     of_wave = waves > 1 ? 1 - waves / ceil(waves) : 0, lost = 1 - k->busy_units;
+	if (k->samples.all <= 0 || k->busy_units <= 0 || k->shape.blocks < k->shape.units ||
+	    k->seconds < LONG_KERNEL * k->launches || lost < of_wave + 2 * ADVICE_LEAST_SHARE)
+		return true;
+	advice_fact(&a, "SMs with a warp, by samples", MODEL_SHARE, k->busy_units);
+	advice_fact(&a, "blocks", MODEL_COUNT, k->shape.blocks);
+	advice_fact(&a, "blocks that fit at a time", MODEL_COUNT, fit);
+	advice_fact(&a, "a launch takes", MODEL_SECONDS, k->seconds / k->launches);
+	return advice_propose(to, &a, advice_from_saved(lost / 2, lost, lost));
+}
+
 /* The name of the limit that has to be eased. */
 static const char *limit_fact(enum model_gpu_limit limit)
 {
@@ -88,8 +113,7 @@ static bool occupancy(const struct advice_kernel *k, struct view_advices *to)
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_OCCUPANCY);
 	struct advice_memory m = advice_memory_of(k);
 	double active = advice_active(&k->samples),
-	       latency = m.idle + advice_idle(&k->samples, ADVICE_SHORT) +
-			 advice_idle(&k->samples, ADVICE_FIXED),
+	       latency = m.idle + advice_idle(&k->samples, ADVICE_SHORT) + advice_latency(k),
 	       of_grid = fmax(s->blocks / s->units, 1) * s->block_warps,
 	       now = fmin(of_grid, s->warps);
 	bool by_grid = of_grid < s->warps;
@@ -127,5 +151,5 @@ bool advice_shapes(const struct advice_kernel *k, struct view_advices *to)
 		return true;
 	if (k->shape.blocks < k->shape.units && !grid(k, to))
 		return false;
-	return wave(k, to) && (k->samples.all <= 0 || occupancy(k, to));
+	return wave(k, to) && tail(k, to) && (k->samples.all <= 0 || occupancy(k, to));
 }

@@ -67,15 +67,21 @@ for name in called inline line mixed-continuous; do
 done
 
 if have "$python"; then
-	run_limited 120 "$HPCPROF" -q --to json -o db m-graphs 2>err
-	"$python" - db/profile.json >rows <<'END'
+	# rows DIR: kind and factor of each row of the JSON about a measurement.
+	rows() {
+		run_limited 120 "$HPCPROF" -q --to json -o "db-$1" "$1" 2>err
+		"$python" - "db-$1/profile.json" <<'END'
 import json, sys
 for row in json.load(open(sys.argv[1]))["advice"]["rows"]:
     print(row["kind"], "%.2fx" % row["factor"] if row["factor"] < 10 else "%.1fx" % row["factor"])
 END
+	}
+	rows m-graphs >rows
 	is "the JSON has the rows of the report" "$(awk '{ print $2 }' rows)" \
 		"$(awk '$1 ~ /%$/ && $2 ~ /^[0-9.]+x$/ { print $2 }' "$expected/graphs-80.txt")"
-	is "... by falling gain" "$(awk '{ print $1 }' rows | tr '\n' ' ')" "waits host "
+	unpack "$expected" bodies
+	is "... by falling gain" "$(rows m-bodies | awk '{ print $1 }' | tr '\n' ' ')" \
+		"occupancy in-flight dependent "
 else
 	skip "the JSON has the rows of the report" "no python3 here"
 fi

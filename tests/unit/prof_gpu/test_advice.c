@@ -151,6 +151,39 @@ static void clean_kernels_have_none(void **state)
 	make(&d, 1500); /* barriers that are reached together */
 	wait_for(&d, ADVICE_BARRIER, 900, 100);
 	nothing(&d);
+	make(&d, 20); /* a copy with as many bytes stored as loaded, 4 loads under way */
+	wait_for(&d, ADVICE_MEMORY, 7600, 7600);
+	wait_for(&d, ADVICE_DRAIN, 2100, 2100);
+	d.kernel.causes = &(struct advice_cause){.context = 8,
+						 .reason = ADVICE_MEMORY,
+						 .operation = ADVICE_GLOBAL,
+						 .samples = 4000,
+						 .issued = 2.4,
+						 .bytes = 2.4 * 16,
+						 .cycles = 4000 * 4700.0};
+	d.kernel.n_causes = 1;
+	nothing(&d);
+	d.kernel.causes = NULL;
+	d.kernel.n_causes = 0;
+	make(&d, 300); /* a histogram in shared memory: loads ahead would wait for that unit */
+	wait_for(&d, ADVICE_MEMORY, 4000, 3000);
+	wait_for(&d, ADVICE_SHORT_QUEUE, 3800, 3000);
+	d.kernel.causes = (struct advice_cause[]){{.context = 8,
+						   .reason = ADVICE_MEMORY,
+						   .operation = ADVICE_GLOBAL,
+						   .samples = 4000,
+						   .issued = 4,
+						   .bytes = 4 * 16,
+						   .cycles = 4000 * 700.0,
+						   .in_loop = 4000},
+						  {.context = 9,
+						   .reason = ADVICE_SHORT,
+						   .operation = ADVICE_SHARED,
+						   .samples = 700,
+						   .issued = 40}};
+	d.kernel.n_causes = 2;
+	d.kernel.shape.shared_bytes = 8224;
+	nothing(&d);
 	make(&d, 0); /* no samples, and a shape without a flaw */
 	d.kernel.samples.all = 0;
 	nothing(&d);
@@ -390,6 +423,7 @@ static void causes(void **state)
 	assert_float_equal(fact(&a.rows.at[0], "for local memory"), 2.0 / 3, 1e-9);
 	assert_float_equal(a.rows.at[0].factor.low, 1 / (1 - 0.33), 1e-9);
 	assert_float_equal(a.rows.at[0].factor.likely, 1 / (1 - 0.66), 1e-9);
+	assert_float_equal(a.rows.at[0].factor.high, 1 / (1 - 0.99), 1e-9); /* others wait behind */
 	assert_int_equal(a.rows.at[0].n_places, 1);
 	assert_int_equal(a.rows.at[0].places[0].context, 8);
 	view_advice_free(&a);
@@ -444,6 +478,140 @@ static void causes(void **state)
 	assert_int_equal(row.places[0].context, 11);
 }
 
+/* Atomic operations and volatile loads fill the queue of all accesses. */
+static void accesses_in_a_row(void **state)
+{
+	struct advice_cause list[] = {{.context = 8,
+				       .reason = ADVICE_MEMORY,
+				       .operation = ADVICE_ATOMIC,
+				       .samples = 3000,
+				       .issued = 1,
+				       .cycles = 3000 * 9000.0},
+				      {.context = 9,
+				       .reason = ADVICE_MEMORY,
+				       .operation = ADVICE_GLOBAL,
+				       .samples = 6000,
+				       .issued = 1,
+				       .bytes = 4,
+				       .cycles = 6000 * 9000.0}};
+	struct made d;
+	(void)state;
+	make(&d, 500);
+	wait_for(&d, ADVICE_MEMORY, 9000, 9000);
+	wait_for(&d, ADVICE_DRAIN, 500, 500);
+	d.kernel.causes = list;
+	d.kernel.n_causes = 2;
+	struct view_advice a = only(&d, VIEW_ADVICE_ATOMICS, false);
+	assert_float_equal(fact(&a, "for atomic operations"), 1.0 / 3, 1e-9);
+	assert_float_equal(a.factor.likely, 1 / (1 - 0.95), 1e-9); /* the loads wait behind them */
+	assert_int_equal(a.places[0].context, 8);
+	list[0].issued = 40; /* as many as memory could do if each had an address of its own */
+	only(&d, VIEW_ADVICE_SCATTERED, false);
+	list[0].issued = 1;
+	list[0].samples = 900; /* loads are what warps wait for */
+	list[1].samples = 8100;
+	only(&d, VIEW_ADVICE_SCATTERED, false);
+
+	list[0].operation = ADVICE_STRONG;
+	list[0].samples = list[1].samples = 4500;
+	list[0].cycles = list[1].cycles = 4500 * 9000.0;
+	a = only(&d, VIEW_ADVICE_VOLATILE, false);
+	assert_float_equal(fact(&a, "for volatile loads"), 0.5, 1e-9);
+	assert_float_equal(a.factor.likely, 1 / (1 - 0.9), 1e-9);
+	list[0].cycles = list[1].cycles = 4500 * 300.0; /* nothing waits behind them */
+	assert_float_equal(only(&d, VIEW_ADVICE_VOLATILE, false).factor.likely, 1 / (1 - 0.45),
+			   1e-9);
+	list[0].operation = ADVICE_GLOBAL;
+	nothing(&d);
+}
+
+/* Conversions have the unit of special functions; a division is known by the one it begins with. */
+static void conversions(void **state)
+{
+	struct advice_cause list[] = {{.context = 8,
+				       .reason = ADVICE_SHORT,
+				       .operation = ADVICE_CONVERSION,
+				       .samples = 500,
+				       .issued = 60},
+				      {.context = 9,
+				       .reason = ADVICE_SHORT,
+				       .operation = ADVICE_SPECIAL,
+				       .samples = 400,
+				       .issued = 10}};
+	struct made d;
+	(void)state;
+	make(&d, 200);
+	wait_for(&d, ADVICE_SHORT, 900, 900);
+	wait_for(&d, ADVICE_SHORT_QUEUE, 7100, 7100);
+	d.kernel.causes = list;
+	d.kernel.n_causes = 2;
+	struct view_advice a = only(&d, VIEW_ADVICE_CONVERSIONS, false);
+	assert_float_equal(fact(&a, "instructions that convert"), 0.3, 1e-9);
+	assert_float_equal(a.factor.likely, 1 / (1 - 0.8 - 0.35 * 0.2), 1e-9);
+	assert_int_equal(a.places[0].context, 8);
+	list[1].samples = 600; /* as sin does, which also converts */
+	only(&d, VIEW_ADVICE_SPECIAL, false);
+
+	make(&d, 3000); /* few cycles are lost, but 60 % of them issue divisions */
+	wait_for(&d, ADVICE_SHORT, 1000, 500);
+	list[0].operation = ADVICE_DIVISION;
+	list[0].issued = 100;
+	d.kernel.causes = list;
+	d.kernel.n_causes = 1;
+	a = only(&d, VIEW_ADVICE_DIVISION, false);
+	assert_float_equal(fact(&a, "instructions that divide"), 0.6, 1e-9);
+	assert_float_equal(a.factor.likely, 1 / (1 - 0.6 * 0.95), 1e-9);
+	list[0].issued = 15; /* 9 % */
+	nothing(&d);
+}
+
+/* Nearly all cycles have an issue, and 80 % of the instructions are those of further paths. */
+static void paths(void **state)
+{
+	struct advice_cause c = {.context = 8,
+				 .reason = ADVICE_MEMORY, /* of whatever waits where they meet */
+				 .operation = ADVICE_PATHS,
+				 .issued = 2400};
+	struct made d;
+	(void)state;
+	make(&d, 3000);
+	wait_for(&d, ADVICE_FIXED, 1000, 500);
+	d.kernel.causes = &c;
+	d.kernel.n_causes = 1;
+	struct view_advice a = only(&d, VIEW_ADVICE_DIVERGENCE, false);
+	assert_float_equal(a.factor.likely, 1 / (1 - 0.8 * 0.95), 1e-9);
+	assert_int_equal(a.places[0].context, 8);
+	c.issued = 600; /* 19 % */
+	nothing(&d);
+}
+
+/* SMs that run out of blocks, and what follows from too few. */
+static void idle_units(void **state)
+{
+	struct made d;
+	(void)state;
+	make(&d, 1000);
+	d.kernel.shape.blocks = 132;
+	d.kernel.busy_units = 0.5;
+	struct view_advice a = only(&d, VIEW_ADVICE_TAIL, false);
+	assert_float_equal(a.factor.likely, 2, 1e-9);
+	d.kernel.busy_units = 0.85; /* within what starts and ends of blocks differ */
+	nothing(&d);
+	d.kernel.busy_units = 0.5;
+	d.kernel.launches = 1e5; /* 10 us */
+	nothing(&d);
+	d.kernel.launches = 10;
+	d.kernel.shape.blocks = 132 * 9; /* the last wave explains it */
+	only(&d, VIEW_ADVICE_WAVE, false);
+
+	make(&d, 1000); /* with more blocks, warps would hide what each of them waits for */
+	d.kernel.shape.blocks = 24;
+	wait_for(&d, ADVICE_FIXED, 8000, 7000);
+	only(&d, VIEW_ADVICE_GRID, false);
+	d.kernel.shape.blocks = 80; /* that gives less than interleaved chains */
+	only(&d, VIEW_ADVICE_DEPENDENT, true);
+}
+
 static void units(void **state)
 {
 	static const struct {
@@ -453,7 +621,6 @@ static void units(void **state)
 	} cases[] = {
 		{ADVICE_PIPE, VIEW_ADVICE_PIPE, 1 / 0.75, 2},
 		{ADVICE_FETCH, VIEW_ADVICE_FETCH, 1 / 0.75, 2},
-		{ADVICE_CONSTANT, VIEW_ADVICE_CONSTANT, 1 / 0.75, 2},
 		{ADVICE_BRANCH, VIEW_ADVICE_BRANCH, 1 / 0.75, 2},
 		{ADVICE_SHORT, VIEW_ADVICE_SPECIAL, 1 / 0.75, 2},
 		{ADVICE_SHORT_QUEUE, VIEW_ADVICE_SPECIAL, 1 / 0.75, 2},
@@ -478,8 +645,22 @@ static void units(void **state)
 	struct view_advice a = only(&d, VIEW_ADVICE_BANKS, false);
 	assert_float_equal(fact(&a, "for each access"), 320, 1e-9);
 	assert_float_equal(a.factor.likely, 5, 1e-9);
+	wait_for(&d, ADVICE_BARRIER, 1900, 900); /* for those that wait for shared memory */
+	assert_float_equal(only(&d, VIEW_ADVICE_BANKS, false).factor.high, 1 / (1 - 0.89), 1e-9);
 	d.kernel.samples.issued = 400; /* 80 cycles */
 	nothing(&d);
+	make(&d, 900); /* 8.9 cycles for each instruction: some miss */
+	wait_for(&d, ADVICE_CONSTANT, 8000, 5000);
+	a = only(&d, VIEW_ADVICE_CONSTANT, false);
+	assert_float_equal(a.factor.likely, 2, 1e-9);
+	d.kernel.samples.issued = 1100; /* 7.3: no more than an index in a register costs */
+	a = only(&d, VIEW_ADVICE_DEPENDENT, false);
+	assert_float_equal(a.factor.likely, 2, 1e-9);
+	wait_for(&d, ADVICE_FIXED, 1000, 1000); /* one chain has both */
+	a = only(&d, VIEW_ADVICE_DEPENDENT, false);
+	assert_float_equal(a.factor.likely, 2.5, 1e-9);
+	d.kernel.shape.warps = d.kernel.shape.eased_warps = 16;
+	assert_float_equal(only(&d, VIEW_ADVICE_OCCUPANCY, true).factor.high, 2.5, 1e-9);
 	make(&d, 800); /* more order does not help a unit that is busy */
 	wait_for(&d, ADVICE_PIPE, 4000, 4000);
 	wait_for(&d, ADVICE_FIXED, 4000, 4000);
@@ -610,6 +791,11 @@ static void devices(void **state)
 	d.is_sampled = true; /* that made them slow */
 	a = ask_device(&d);
 	assert_int_equal(a.rows.n, 0);
+	d.kernels = 0.2; /* but a launch takes longer than 0.2 us without that, too */
+	d.n_kernels = d.n_launches = 1e6;
+	one_of_device(&d, VIEW_ADVICE_LAUNCHES, 10 / 8.9, 10 / 8.02, 10 / 6.0);
+	d.kernels = 6;
+	d.n_kernels = 100;
 	d.is_sampled = false;
 	d.n_launches = 10; /* they are in graphs already */
 	a = ask_device(&d);
@@ -622,6 +808,11 @@ static void devices(void **state)
 	d = (struct advice_device){.whole = 10, .kernels = 4, .n_kernels = 100};
 	d.idle[MODEL_GPU_IDLE_NOTHING] = 6;
 	one_of_device(&d, VIEW_ADVICE_HOST, 10 / 8.0, 10 / 6.0, 10 / 6.0);
+	d.setup = 4; /* before there was anything to compute with */
+	one_of_device(&d, VIEW_ADVICE_HOST, 10 / 9.0, 10 / 8.0, 10 / 8.0);
+	d.setup = 6;
+	a = ask_device(&d);
+	assert_int_equal(a.rows.n, 0);
 
 	d = (struct advice_device){.whole = 10,
 				   .kernels = 4,
@@ -645,7 +836,20 @@ static void devices(void **state)
 	assert_int_equal(a.rows.n, 0);
 	d.link_rate = 50e9;
 	d.to_device = (struct view_gpu_sum){1000000, 100000000000, 10000000000, 0};
-	a = ask_device(&d); /* pieces of 100 KB: it is their number that takes the time */
+	/* pieces of 100 KB: it is their number that takes the time, 2.4 us for each */
+	one_of_device(&d, VIEW_ADVICE_COPIES, 10 / 8.8, 10 / 7.84, 10 / 7.6);
+	d.to_device.n = 800000; /* 125 KB */
+	a = ask_device(&d);
+	assert_int_equal(a.rows.n, 0);
+	/* 256 bytes take 5 ns, and to begin a copy 2.4 us */
+	d.copies = 4;
+	d.to_device = (struct view_gpu_sum){2000000, 512000000, 4000000000, 0};
+	d.idle[MODEL_GPU_IDLE_QUEUED] = 4;
+	const double saved = 4 - 512e6 / 50e9 + 4;
+	one_of_device(&d, VIEW_ADVICE_COPIES, 10 / (10 - saved / 2), 10 / (10 - saved * 0.9),
+		      10 / (10 - saved));
+	d.n_kernels = 1000000; /* there are kernels between them */
+	a = ask_device(&d);
 	assert_int_equal(a.rows.n, 0);
 }
 
@@ -743,6 +947,16 @@ static void devices_of_a_model(void **state)
 	}
 	assert_float_equal(launches, 30, 1e-9);
 	advice_facts_free(&f);
+	m->gpu_sampling.sampled_ns = 1000; /* to begin takes 110 ms; what is queued later counts */
+	idle[0].idle_ns[MODEL_GPU_IDLE_QUEUED] = 50000000;
+	idle[1].idle_ns[MODEL_GPU_IDLE_QUEUED] = 1000000000;
+	idle[1].setup_ns = 500000000;
+	assert_true(advice_facts_make(m, &g, &f));
+	assert_float_equal(f.devices.at[0].whole, 4.95, 1e-9);
+	assert_float_equal(f.devices.at[1].whole, 4.89, 1e-9);
+	assert_float_equal(f.devices.at[1].idle[MODEL_GPU_IDLE_QUEUED], 0.89, 1e-9);
+	assert_float_equal(f.devices.at[1].setup, 0.5, 1e-9);
+	advice_facts_free(&f);
 	m->gpu_sampling.sampled_ns = 1000; /* most kernels were serialized, with gaps between */
 	m->gpu_sampling.serialized_ns = 900;
 	assert_true(advice_facts_make(m, &g, &f));
@@ -764,6 +978,10 @@ int main(void)
 		cmocka_unit_test(full_queues),
 		cmocka_unit_test(thresholds),
 		cmocka_unit_test(causes),
+		cmocka_unit_test(accesses_in_a_row),
+		cmocka_unit_test(conversions),
+		cmocka_unit_test(paths),
+		cmocka_unit_test(idle_units),
 		cmocka_unit_test(units),
 		cmocka_unit_test(shapes),
 		cmocka_unit_test(devices),

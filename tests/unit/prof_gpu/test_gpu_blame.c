@@ -215,6 +215,45 @@ static void test_too_many_causes(void **state)
  * one whose result is not read there. The first behind a jump has the number of the next one. And
  * how long warps wait: samples at the waiting instruction for each that issued it.
  */
+/*
+ * Threads meet again at 0x1100: eight times for each time that their warp entered the region, as
+ * counted at its start and before and behind it. So 7/8 of the issues inside would end.
+ */
+static void test_paths(void **state)
+{
+	(void)state;
+	for (unsigned n_paths = 2; n_paths <= 8; n_paths += 6) {
+		struct run r;
+		begin(&r);
+		struct gen_structure *s = structure();
+		gen_structure_wait(s, 0x1100);
+		CAUSE(s, 0x1080, STRUCTURE_WAIT_PATHS, STRUCTURE_BRANCH, 65535, false, false);
+		free(gen_structure_close(s, r.directory));
+		run_kernel(&r, r.call, 1, 2000, 3000, 6000);
+		run_pc(&r, 0, 0x70, 1, 9);
+		run_pc(&r, 0, 0x80, 1, 8);
+		run_pc(&r, 0, 0x90, 1, 100);
+		run_pc(&r, 0, 0xf0, 1, 300);
+		run_pc(&r, 0, 0x100, 1, 10 * n_paths);
+		run_pc(&r, 0, 0x100, PIPE, 30);
+		run_pc(&r, 0, 0x110, 1, 10);
+		struct model *m = run_finish(&r);
+		uint32_t k = run_kernel_at(m, 0x1010);
+		assert_int_equal(m->n_gpu_blames, n_paths == 8); /* 2: may be chance */
+		const struct model_gpu_blame *b =
+			find_blame(m, fixture_find_line(m, k, 15), fixture_find_line(m, k, 12));
+		if (n_paths == 8)
+			assert_non_null(b);
+		if (b) {
+			assert_int_equal(b->n, 0);
+			assert_int_equal(b->n_issued, 350);
+			assert_int_equal(b->kind, STRUCTURE_WAIT_PATHS);
+		}
+		assert_closes(m);
+		run_clean(&r, m);
+	}
+}
+
 static void test_issues(void **state)
 {
 	(void)state;
@@ -524,6 +563,7 @@ int main(void)
 		cmocka_unit_test(test_several_causes),
 		cmocka_unit_test(test_executions),
 		cmocka_unit_test(test_too_many_causes),
+		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_issues),
 		cmocka_unit_test(test_issues_of_parts),
 		cmocka_unit_test(test_few_samples),

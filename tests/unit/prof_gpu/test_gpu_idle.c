@@ -362,6 +362,7 @@ static void test_causes(void **state)
 	assert_int_equal(d->idle_ns[MODEL_GPU_IDLE_BEFORE], MS(10) - RUN_START_NS);
 	assert_int_equal(d->idle_ns[MODEL_GPU_IDLE_LAUNCH], MS(0.06));
 	assert_int_equal(d->idle_ns[MODEL_GPU_IDLE_NOTHING], MS(10));
+	assert_int_equal(d->setup_ns, 0);
 	assert_int_equal(d->idle_ns[MODEL_GPU_IDLE_QUEUED], MS(2.01));
 	assert_int_equal(d->idle_ns[MODEL_GPU_IDLE_SYNC], MS(0.6));
 	assert_int_equal(d->idle_ns[MODEL_GPU_IDLE_AFTER], MS(2) + 1000);
@@ -570,6 +571,23 @@ static void copy(struct idle_run *i, enum msr_gpu_direction direction, double st
 						.amount = 1000 * id});
 }
 
+/* What the host does before the first kernel makes the data of that kernel. */
+static void test_setup(void **state)
+{
+	(void)state;
+	struct idle_run i;
+	begin(&i);
+	work(&i, i.r.thread, i.r.call, 1, 60);
+	copy(&i, MSR_GPU_COPY_H2D, 10, 14);
+	copy(&i, MSR_GPU_COPY_H2D, 24, 26); /* after 10 ms */
+	kernel(&i, 30, 30, 40);             /* 4 ms */
+	kernel(&i, 50, 50, 60);
+	struct model *m = finish(&i);
+	assert_int_equal(m->gpu_idle[0].idle_ns[MODEL_GPU_IDLE_NOTHING], MS(24));
+	assert_int_equal(m->gpu_idle[0].setup_ns, MS(14));
+	run_clean(&i.r, m);
+}
+
 /* Of copies in a row as much as kernels are long, up to the first that runs again. */
 static void test_copies_in_pieces(void **state)
 {
@@ -612,6 +630,7 @@ int main(void)
 		cmocka_unit_test(test_causes),
 		cmocka_unit_test(test_a_wait_that_ends_with_the_operation),
 		cmocka_unit_test(test_work_after_a_wait),
+		cmocka_unit_test(test_setup),
 		cmocka_unit_test(test_processes_share_a_device),
 		cmocka_unit_test(test_waiting_for_another_device),
 		cmocka_unit_test(test_operations_without_times),

@@ -26,6 +26,8 @@ enum {
 	FADD = 0x221,
 	ISETP = 0x20c,
 	BRA = 0x947,
+	BSYNC = 0x941,
+	BSSY = 0x945,
 	EXIT = 0x94d,
 	BAR = 0xb1d,
 	CALL = 0x944,
@@ -36,7 +38,8 @@ enum {
 	ZERO = 255
 };
 
-/* An instruction: `d` result, `a` and `b` operands; for BRA, `d` is the target's number. */
+/* An instruction: `d` result, `a` and `b` operands; for BRA and BSSY, `d` is the target's number.
+ */
 struct line {
 	unsigned code, d, a, b;
 	unsigned stall, result, operand, waits;
@@ -63,7 +66,7 @@ static void encode(const struct line *l, uint32_t i, uint8_t *to)
 	uint64_t low = l->code, high = (uint64_t)l->stall << 41 | (uint64_t)l->result << 46 |
 				       (uint64_t)l->operand << 49 | (uint64_t)l->waits << 52;
 	low |= (uint64_t)(l->is_conditional ? 0 : 7) << 12;
-	if (l->code == BRA) {
+	if (l->code == BRA || l->code == BSSY) {
 		int64_t distance = ((int64_t)l->d - i - 1) * 16 / 4;
 		low |= (uint64_t)distance << 34;
 		high |= ((uint64_t)distance >> 30 & 0x3ffff) | UINT64_C(7) << 23;
@@ -187,6 +190,26 @@ static void test_decoding(void **state)
 		sass_decode(bytes, &s);
 		assert_int_equal(s.bytes, "\1\1\2\2\4\10\20"[size]);
 	}
+	/* LDG.E.STRONG.SYS, and LDG.E.STRONG.GPU, which sm_75 has for all loads */
+	put(bytes + 8, UINT64_C(0x000ea8000c1f5900));
+	sass_decode(bytes, &s);
+	assert_int_equal(s.operation, STRUCTURE_STRONG_LOAD);
+	assert_int_equal(s.bytes, 4);
+	put(bytes + 8, UINT64_C(0x000ea8000c1ee900));
+	sass_decode(bytes, &s);
+	assert_int_equal(s.operation, STRUCTURE_GLOBAL_LOAD);
+	/* I2F.U32.RP R7, R20; I2F.U32 R7, R20; I2F.U64.RP R4, R18 */
+	put(bytes, UINT64_C(0x0000001400077306));
+	put(bytes + 8, UINT64_C(0x000e220000209000));
+	sass_decode(bytes, &s);
+	assert_int_equal(s.operation, STRUCTURE_DIVISION);
+	put(bytes + 8, UINT64_C(0x000e220000201000));
+	sass_decode(bytes, &s);
+	assert_int_equal(s.operation, STRUCTURE_CONVERSION);
+	put(bytes, UINT64_C(0x0000000400067d12));
+	put(bytes + 8, UINT64_C(0x000e300008309000));
+	sass_decode(bytes, &s);
+	assert_int_equal(s.operation, STRUCTURE_DIVISION);
 	/* @P0 ATOMG.E.ADD.STRONG.GPU PT, R13, desc[UR8][R6.64], R13: waits for 1, 2 and 4 */
 	put(bytes, UINT64_C(0x0000000d060d09a8));
 	put(bytes + 8, UINT64_C(0x0162a800081ee1c8));
@@ -214,6 +237,31 @@ static void test_decoding(void **state)
 	sass_decode(bytes, &s);
 	assert_int_equal(s.results, 1 << SASS_MATRIX_BARRIER);
 	assert_int_equal(s.operation, STRUCTURE_TENSOR);
+}
+
+/* Where threads of different paths are together again, the cause is what began the region. */
+static void test_divergence(void **state)
+{
+	struct line lines[] = {
+		{BSSY, 6, 0, 0, 1, NONE, NONE, 0, false},
+		{BRA, 4, 0, 0, 1, NONE, NONE, 0, true},
+		{FADD, 6, 4, 4, 5, NONE, NONE, 0, false},
+		{BRA, 5, 0, 0, 1, NONE, NONE, 0, false},
+		{FADD, 7, 4, 4, 5, NONE, NONE, 0, false},
+		{BSYNC, 0, 0, 0, 1, NONE, NONE, 0, false},
+		{NOP, ZERO, ZERO, ZERO, 1, NONE, NONE, 0, false}, /* 6 */
+		{EXIT, 0, 0, 0, 5, NONE, NONE, 0, false},
+	};
+	struct function f;
+	(void)state;
+	BUILD(lines);
+	check(&f, 6, 0, 0, STRUCTURE_WAIT_PATHS, UINT16_MAX, false, false);
+	assert_null(cause(&f, 6, 1));
+	release(&f);
+	lines[0].d = 7; /* it leaves the block, so how often it ran is not known */
+	BUILD(lines);
+	assert_null(cause(&f, 7, 0));
+	release(&f);
 }
 
 static void test_straight(void **state)
@@ -511,11 +559,12 @@ static void test_bound(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decoding), cmocka_unit_test(test_straight),
-		cmocka_unit_test(test_chains),   cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_groups),   cmocka_unit_test(test_joins),
-		cmocka_unit_test(test_deferred), cmocka_unit_test(test_latency),
-		cmocka_unit_test(test_random),   cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_decoding), cmocka_unit_test(test_divergence),
+		cmocka_unit_test(test_straight), cmocka_unit_test(test_chains),
+		cmocka_unit_test(test_paths),    cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_joins),    cmocka_unit_test(test_deferred),
+		cmocka_unit_test(test_latency),  cmocka_unit_test(test_random),
+		cmocka_unit_test(test_bound),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

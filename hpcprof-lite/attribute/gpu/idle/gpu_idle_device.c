@@ -88,6 +88,7 @@ static void close_gap(struct idle_device *d)
 {
 	uint64_t free_ns = d->gap_ns[IDLE_FREE], sync_ns = d->gap_ns[IDLE_SYNCHRONISED],
 		 launched_ns = d->gap_ns[IDLE_LAUNCHED], *to = d->sum.idle_ns;
+	const uint64_t nothing_ns = to[MODEL_GPU_IDLE_NOTHING];
 	bool is_short = free_ns <= IDLE_LAUNCH_NS;
 	if (d->is_before_first) {
 		to[MODEL_GPU_IDLE_BEFORE] += free_ns + sync_ns + launched_ns;
@@ -103,6 +104,8 @@ static void close_gap(struct idle_device *d)
 		to[MODEL_GPU_IDLE_NOTHING] += free_ns;
 		to[MODEL_GPU_IDLE_QUEUED] += launched_ns;
 	}
+	if (!d->has_computed)
+		d->sum.setup_ns += to[MODEL_GPU_IDLE_NOTHING] - nothing_ns;
 }
 
 static void open_gap(struct idle_device *d, uint64_t ns, bool is_before_first)
@@ -169,6 +172,7 @@ void idle_device_begin(const struct idle_sweep *s, struct idle_device *d, uint64
 	idle_device_advance(s, d, ns);
 	if (!d->n_kernels && !d->n_copies)
 		close_gap(d);
+	d->has_computed |= is_kernel;
 	if (is_kernel)
 		d->n_kernels++;
 	else

@@ -74,6 +74,7 @@ struct idle_device {
 	idle_fixed share_of[IDLE_STATES];
 	idle_fixed share_of_op;    /* the same for a running operation */
 	bool is_before_first;
+	bool has_computed;         /* a kernel has begun */
 	uint64_t gap_ns[IDLE_PARTS]; /* since the last operation ended */
 	uint64_t wait_end_ns;      /* end of the last wait */
 	bool was_waited_for;       /* a wait ended when the gap began */

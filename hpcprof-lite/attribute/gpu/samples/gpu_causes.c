@@ -14,6 +14,7 @@ static bool is_of_memory(enum structure_operation operation)
 {
 	switch (operation) {
 	case STRUCTURE_GLOBAL_LOAD:
+	case STRUCTURE_STRONG_LOAD:
 	case STRUCTURE_GLOBAL_STORE:
 	case STRUCTURE_GLOBAL_ATOMIC:
 	case STRUCTURE_LOCAL_LOAD:

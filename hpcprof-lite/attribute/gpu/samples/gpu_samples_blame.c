@@ -6,6 +6,8 @@
 #include "hpcprof-lite/attribute/gpu/samples/gpu_blame.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_samples_run.h"
 
+#include <math.h>
+
 struct place_counts {
 	const struct gpu_samples_run *r;
 	uint32_t module;
@@ -197,8 +199,72 @@ static bool give_to_cause(void *arg, size_t i, uint64_t part)
 	       add(b->r, b->w, blame.cause, GPU_BLAMED_FOR + b->d - GPU_DEPENDS_ON_MEMORY, part);
 }
 
+/*
+ * The samples of warps that issued only because threads of a warp took different paths, between the
+ * BSSY `from` and `to`, where all are together again. A warp issues the BSSY once. The BSYNC before
+ * `to` jumps to the next path, if there is one; the first instruction there is counted behind the
+ * jump, so at `to`, which has a sample for each path.
+ */
+static uint64_t divergent_issues(const struct place_counts *c, uint64_t from, uint64_t to)
+{
+	enum { MOST_BYTES = 1 << 16 };
+	const uint64_t step = GPU_CALLS_INSTRUCTION, passes = executions(c, to),
+		       after = executions(c, to + step), before = executions(c, from - step),
+		       start = executions(c, from);
+	uint64_t once = start > before ? start : before, inside = 0;
+	once = once > after ? once : after;
+	/* three standard errors above two paths */
+	if (to <= from || to - from > MOST_BYTES || !once ||
+	    (double)passes < 2 * (double)once + 3 * sqrt((double)once))
+		return 0;
+	for (uint64_t at = from + step; at < to; at += step)
+		inside += executions(c, at);
+	return (uint64_t)((double)inside * (1 - (double)once / (double)passes));
+}
+
+/* Records once what divergence costs that ends here: a blame without a sample. */
+static bool note_paths(struct gpu_samples_run *r, const struct gpu_stalled *w)
+{
+	enum { NO_DEPENDENCY = 255 };
+	const struct structure *s =
+		w->code ? expand_gpu_structure(r->s->expand, w->code->module) : NULL;
+	struct structure_wait wait;
+	const uint64_t link_addr = w->code ? w->code->entry + w->sample->offset : 0;
+	if (!s || !structure_find_wait(s, link_addr, &wait))
+		return true;
+	for (size_t i = 0; i < wait.n; i++) {
+		const struct structure_cause c = structure_get_cause(s, wait.first + i);
+		if (c.kind != STRUCTURE_WAIT_PATHS)
+			continue;
+		const uint64_t key = (uint64_t)w->code->module << 8 | NO_DEPENDENCY,
+			       index = map_put(&r->choice_index, link_addr, key, r->choices.n);
+		if (index != r->choices.n)
+			return index != MAP_NONE;
+		struct gpu_choice *seen = vec_push(&r->choices);
+		if (!seen)
+			return false;
+		*seen = (struct gpu_choice){0};
+		const struct place_counts places = {r, w->code->module};
+		const struct blaming b = {.r = r, .w = w, .places = places};
+		const uint64_t n = divergent_issues(&places, c.link_addr, link_addr);
+		if (n && gpu_blame_add(r->s->blames,
+				       &(struct model_gpu_blame){
+					       .profile = w->thread,
+					       .waiting = w->context,
+					       .cause = context_of(&b, c.link_addr),
+					       .metric = gpu_samples_metric_of(r, w->sample),
+					       .n_issued = n,
+					       .kind = (uint8_t)c.kind,
+					       .operation = (uint8_t)c.operation}) == MAP_NONE)
+			return false;
+	}
+	return true;
+}
+
 bool gpu_samples_blame(struct gpu_samples_run *r, const struct gpu_stalled *w)
 {
+	if (r->s->blames && !note_paths(r, w))
+		return false;
 	enum gpu_dependency d =
 		gpu_metrics_dependency(r->s->metrics, gpu_samples_metric_of(r, w->sample));
 	if (!r->s->blames || d == GPU_DEPENDS_ON_NOTHING)
