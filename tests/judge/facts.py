@@ -70,7 +70,8 @@ class Facts:
 class Paths:
     """Paths of a tree whose contexts come one by one, parents first. A function, loop or entry
     begins a frame; a line or instruction is a place in the frame it is in. What an instruction
-    calls is below its frame, because the CCT database has no instructions that only call."""
+    or a loop without a line calls is below its function, because the CCT database has none of these
+    that only call."""
 
     def __init__(self):
         # id -> hash, hash above the frame, name, function, inlined, hash for what it calls
@@ -79,7 +80,8 @@ class Paths:
     def frame(self, number, parent, name, function, inlined):
         above = self.known[parent][5]
         path = extend(above, name, None, inlined)
-        self.known[number] = (path, above, name, function, inlined, path)
+        is_passed = name.startswith("loop at 0x")
+        self.known[number] = (path, above, name, function, inlined, above if is_passed else path)
 
     def place(self, number, parent, place):
         _, above, name, function, inlined, calls = self.known[parent]

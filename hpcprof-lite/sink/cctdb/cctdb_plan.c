@@ -9,26 +9,33 @@
 
 /* ---- contexts ---- */
 
-/* True if the context has values of its own. Its totals begin at *at, which is moved behind them.
- */
-static bool has_own(const struct model *m, uint32_t context, size_t *at)
+/* True for a place without a line that calls something. */
+static bool is_call(const struct model_context *c)
 {
-	bool has = false;
-	for (; *at < m->n_totals && m->totals[*at].context == context; ++*at)
-		has |= m->totals[*at].n_values[MODEL_POINT] != 0;
-	return has;
+	return c->subtree_n > 1 && (c->kind == MODEL_CONTEXT_INSTRUCTION ||
+				    (c->kind == MODEL_CONTEXT_LOOP && c->file == MODEL_NONE));
+}
+
+/* Sets id_of[i] to MODEL_NONE for contexts that are left out, to 0 for others. */
+static void leave_out(struct cctdb_plan *p)
+{
+	const struct model *m = p->m;
+	for (uint32_t i = 0; i < m->n_contexts; i++)
+		p->id_of[i] = is_call(&m->contexts[i]) ? MODEL_NONE : 0;
+	for (size_t i = 0; i < m->n_totals; i++)
+		if (m->totals[i].n_values[MODEL_POINT])
+			p->id_of[m->totals[i].context] = 0;
+	for (uint32_t i = m->n_contexts; i-- > 1;) /* a loop is there if what is inside it is */
+		if (p->id_of[i] == 0 && m->contexts[i].relation == MODEL_LEXICAL)
+			p->id_of[m->contexts[i].parent] = 0;
 }
 
 static void number_contexts(struct cctdb_plan *p)
 {
-	const struct model *m = p->m;
-	size_t at = 0;
-	for (uint32_t i = 0; i < m->n_contexts; i++) {
-		const struct model_context *c = &m->contexts[i];
-		const bool is_left_out = !has_own(m, i, &at) &&
-					 c->kind == MODEL_CONTEXT_INSTRUCTION && c->subtree_n > 1;
-		p->id_of[i] = is_left_out ? MODEL_NONE : p->n_contexts++;
-	}
+	leave_out(p);
+	for (uint32_t i = 0; i < p->m->n_contexts; i++)
+		if (p->id_of[i] != MODEL_NONE)
+			p->id_of[i] = p->n_contexts++;
 }
 
 uint32_t cctdb_plan_id(const struct cctdb_plan *p, uint32_t context)

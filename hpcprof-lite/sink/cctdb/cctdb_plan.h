@@ -2,8 +2,8 @@
 /*
  * What of the model goes into the database. Left out is what no reader of the format needs:
  *
- * - instructions without values of their own, from which calls were made. The function around them
- *   has no lines, so they say no more than it does; calls go below that function.
+ * - instructions and loops without a line and without values of their own, from which calls were
+ *   made. They say no more than the function around them; calls go below that function.
  * - statistics that metrics/default.yaml does not show (cctdb_statistics.h).
  * - in cct.db, the values of a context that are those of its only child: both share one block.
  *

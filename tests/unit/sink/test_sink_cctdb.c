@@ -180,12 +180,21 @@ static void the_plan_leaves_out_what_says_nothing(void **state)
 	const struct model_context contexts[] = {
 		{.parent = MODEL_NONE, .subtree_n = 8, .kind = MODEL_CONTEXT_ROOT},
 		{.parent = 0, .subtree_n = 7, .kind = MODEL_CONTEXT_ENTRY},
-		{.parent = 1, .subtree_n = 6, .kind = MODEL_CONTEXT_FUNCTION},
+		{.parent = 1,
+		 .subtree_n = 6,
+		 .kind = MODEL_CONTEXT_FUNCTION,
+		 .relation = MODEL_CALL},
 		{.parent = 2, .subtree_n = 3, .kind = MODEL_CONTEXT_INSTRUCTION},
-		{.parent = 3, .subtree_n = 2, .kind = MODEL_CONTEXT_FUNCTION},
+		{.parent = 3,
+		 .subtree_n = 2,
+		 .kind = MODEL_CONTEXT_FUNCTION,
+		 .relation = MODEL_CALL},
 		{.parent = 4, .subtree_n = 1, .kind = MODEL_CONTEXT_LINE},
 		{.parent = 2, .subtree_n = 1, .kind = MODEL_CONTEXT_INSTRUCTION},
-		{.parent = 2, .subtree_n = 1, .kind = MODEL_CONTEXT_FUNCTION},
+		{.parent = 2,
+		 .subtree_n = 1,
+		 .kind = MODEL_CONTEXT_FUNCTION,
+		 .relation = MODEL_CALL},
 	};
 	const struct model_total totals[] = {total_of(0, 0, 3, false), total_of(1, 0, 3, false),
 					     total_of(2, 1, 3, false), total_of(3, 0, 2, false),
@@ -406,6 +415,8 @@ struct sources {
 	char top[32], *database, *paths[SOURCES];
 	struct model_file files[SOURCES];
 	struct model_context contexts[SOURCES];
+	struct model_metric metric;
+	struct model_total totals[SOURCES];
 	struct model m;
 };
 
@@ -431,6 +442,9 @@ static void begin_sources(struct sources *s)
 	make_directory(s->database);
 	s->m.files = s->files;
 	s->m.contexts = s->contexts;
+	s->m.metrics = &s->metric;
+	s->m.n_metrics = 1;
+	s->m.totals = s->totals;
 }
 
 static void add_source(struct sources *s, const char *name)
@@ -438,7 +452,9 @@ static void add_source(struct sources *s, const char *name)
 	const uint32_t i = s->m.n_files++;
 	s->files[i].path = s->paths[i] = outfile_path(s->top, name);
 	s->contexts[i] = (struct model_context){.kind = MODEL_CONTEXT_LINE, .file = i};
+	s->totals[i] = total_of(i, 0, i ? 1 : 100, false); /* context 0 is the whole */
 	s->m.n_contexts = s->m.n_files;
+	s->m.n_totals = s->m.n_files;
 }
 
 static void end_sources(struct sources *s)
@@ -477,6 +493,26 @@ static void a_cause_is_said_once(void **state)
 	assert_int_equal(cctdb_copy_sources(&s.m, &o, &copied), STATUS_OK);
 	for (uint32_t i = 0; i < SOURCES; i++)
 		assert_non_null(copied.relative[i]);
+	cctdb_sources_free(&copied);
+	end_sources(&s);
+}
+
+static void a_file_that_hardly_matters_is_not_copied(void **state)
+{
+	struct sources s;
+	struct cctdb_sources copied;
+	(void)state;
+	begin_sources(&s);
+	for (char name[] = "0.c"; name[0] < '3'; name[0]++) {
+		add_source(&s, name);
+		write_file(s.paths[s.m.n_files - 1], 1);
+	}
+	s.totals[2].sum[MODEL_EXECUTION] = 0.49;
+	assert_int_equal(
+		cctdb_copy_sources(&s.m, &(struct sink_options){.directory = s.database}, &copied),
+		STATUS_OK);
+	assert_non_null(copied.relative[1]);
+	assert_null(copied.relative[2]);
 	cctdb_sources_free(&copied);
 	end_sources(&s);
 }
@@ -567,6 +603,7 @@ int main(void)
 		cmocka_unit_test(source_paths_stay_below_src),
 		cmocka_unit_test(a_cause_is_said_once),
 		cmocka_unit_test(a_file_gives_way_to_a_directory),
+		cmocka_unit_test(a_file_that_hardly_matters_is_not_copied),
 		cmocka_unit_test(identities_are_distinct),
 		cmocka_unit_test(queues_are_distinct_streams),
 		cmocka_unit_test(means_are_written_as_sums),
