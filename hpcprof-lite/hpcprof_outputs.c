@@ -149,12 +149,12 @@ static void write_one(void *arg, size_t i, unsigned worker)
 
 /*
  * With fewer processors than outputs, the report and what people open come first. Ranks write one
- * output together. Only the main thread may send its messages.
+ * output together; other ranks do not wait for that. Only the main thread may send its messages.
  */
 static void write_all(struct writing *w, const struct arguments *a, struct showing *shown)
 {
 	const unsigned n_workers = w->m->share ? 1 : a->n_workers;
-	if (shown && n_workers <= w->n) {
+	if (shown && !w->m->share && n_workers <= w->n) {
 		const size_t n = w->n && w->outputs[0].sink->opens ? 1 : 0;
 		pool_run(n, n_workers, write_one, w);
 		w->n_done = n;
