@@ -392,7 +392,7 @@ def check_scopes(meta, values, ids, what):
             c, found = meta.contexts[i], values.get(i, {})
             function = found.get(number["function"], 0.0)
             point = function - below[i][0]
-            if close(function, below[i][0]):
+            if math.isclose(function, below[i][0], rel_tol=1e-13):  # but for rounding
                 point = 0.0
             need(point >= 0, f"{what}: context {i}, {meta.metrics[metric]}: {point} of its own")
             if point:

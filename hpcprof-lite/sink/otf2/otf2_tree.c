@@ -154,6 +154,7 @@ static bool add_node(struct builder *b, uint32_t context)
 	node.on_guess = b->m->contexts[context].marked ||
 			(node.parent != MODEL_NONE && b->t->nodes.at[node.parent].on_guess);
 	node.region = b->region_of[node.frame];
+	node.is_inlined = b->m->contexts[node.frame].relation == MODEL_INLINED;
 	if (!place_of(b, &b->m->contexts[context], &node.place))
 		return false;
 	struct otf2_node *n = vec_push(&b->t->nodes);
@@ -216,6 +217,15 @@ void otf2_tree_free(struct otf2_tree *t)
 	t->node_of = NULL;
 }
 
+/*
+ * True for two places in one frame. Readers know a frame by its region and its caller: calls of one
+ * function from several instructions without lines are one frame to them.
+ */
+static bool are_one_frame(const struct otf2_node *a, const struct otf2_node *b)
+{
+	return a->parent == b->parent && a->region == b->region && a->is_inlined == b->is_inlined;
+}
+
 struct otf2_step otf2_tree_step(const struct otf2_tree *t, uint32_t from, uint32_t to)
 {
 	const struct otf2_node *nodes = t->nodes.at;
@@ -231,7 +241,7 @@ struct otf2_step otf2_tree_step(const struct otf2_tree *t, uint32_t from, uint32
 		b = nodes[b].parent;
 		step.n_entered++;
 	}
-	while (a != MODEL_NONE && a != b && nodes[a].frame != nodes[b].frame) {
+	while (a != MODEL_NONE && a != b && !are_one_frame(&nodes[a], &nodes[b])) {
 		a = nodes[a].parent;
 		b = nodes[b].parent;
 		step.n_left++;
