@@ -21,7 +21,7 @@ struct cctdb_plan {
 	uint32_t *id_of;     /* by context of the model: its id there; MODEL_NONE: left out */
 	/* by context: the one with the same values, at or below it, whose block in cct.db it has */
 	uint32_t *block_of;
-	uint32_t *statistics; /* by metric: a bit for each statistic that is written, see below */
+	uint32_t *statistics; /* by metric, see cctdb_choose_statistics() */
 };
 
 /* False: memory is short; nothing to free then. */
@@ -30,7 +30,9 @@ void cctdb_plan_free(struct cctdb_plan *p);
 
 /* The id of the context, or if it is left out, of the next one above it. */
 uint32_t cctdb_plan_id(const struct cctdb_plan *p, uint32_t context);
-/* The first child of a context in the database, and the child after `child`; `parent`'s end: none.
+/*
+ * The first child that a context has in the database, and the next one after `child`. If there is
+ * none, they return the end of the parent's subtree.
  */
 uint32_t cctdb_plan_first_child(const struct cctdb_plan *p, uint32_t parent);
 uint32_t cctdb_plan_next_child(const struct cctdb_plan *p, uint32_t parent, uint32_t child);
