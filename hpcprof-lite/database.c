@@ -49,6 +49,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* a file was shortened while it was read, and that is logged */
 static volatile sig_atomic_t is_cut;
 static char *open_partial; /* guarded by lock; what a signal has to remove */
+static char scratch[PATH_MAX]; /* a directory of our own below /tmp; "": none */
 
 /* ---- the watcher: another process, which removes what we leave ---- */
 
@@ -145,6 +146,8 @@ static void *wait_for_signal(void *arg)
 	pthread_mutex_lock(&lock); /* and never unlock: nothing may be named after this */
 	/* it reads in the directory, and is in a process group of its own */
 	code_tool_end();
+	if (open_partial && open_partial != scratch && !is_cut)
+		log_note(NULL, "ended by a signal: no database is left");
 	log_end(); /* outputs that are still written would complain of the missing directory */
 	if (open_partial)
 		remove_tree(open_partial);
@@ -335,8 +338,6 @@ enum status database_commit(struct database *d)
 	}
 	return s;
 }
-
-static char scratch[PATH_MAX]; /* "": none */
 
 const char *database_begin_scratch(void)
 {

@@ -13,11 +13,13 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool shows(const struct arguments *a)
@@ -51,7 +53,8 @@ struct showing {
 	const struct model *m;
 	const struct arguments *a;
 	pthread_t thread;
-	bool is_apart, is_closed; /* is_closed: nobody reads standard output any more */
+	bool is_apart, is_over; /* has a thread; it has ended */
+	bool is_closed;         /* nobody reads standard output any more */
 	enum status status;
 };
 
@@ -87,11 +90,26 @@ static void begin_showing(struct showing *s, const struct model *m, const struct
 
 static void end_showing(struct showing *s)
 {
-	if (s->is_apart)
+	if (s->is_apart && !s->is_over)
 		pthread_join(s->thread, NULL);
-	else
+	else if (!s->is_apart)
 		s->status = write_shown(s->m, s->a);
 	log_hold_progress(false);
+}
+
+/* Waits until everything is shown, or until a reader, such as a pager, keeps it waiting. */
+static void await_shown(struct showing *s)
+{
+	enum { LOOK_NS = 20000000 };
+	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+	while (s->is_apart && !s->is_over && poll(&out, 1, 0) != 0) {
+		struct timespec until;
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += LOOK_NS;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		s->is_over = pthread_timedjoin_np(s->thread, NULL, &until) == 0;
+	}
 }
 
 enum { MOST_OUTPUTS = 32 }; /* more than there are sinks */
@@ -108,7 +126,7 @@ struct writing {
 		bool is_private;
 		enum status status;
 	} outputs[MOST_OUTPUTS];
-	size_t n;
+	size_t n, n_done;
 	char names[128];   /* of all outputs in files, but for the one with `opens` */
 	const char *opens; /* as in struct sink_ops; NULL: none */
 };
@@ -116,7 +134,7 @@ struct writing {
 static void write_one(void *arg, size_t i, unsigned worker)
 {
 	struct writing *w = arg;
-	struct file_output *f = &w->outputs[i];
+	struct file_output *f = &w->outputs[w->n_done + i];
 	struct code code = {0};
 	(void)worker;
 	f->options.is_private = &f->is_private;
@@ -129,10 +147,20 @@ static void write_one(void *arg, size_t i, unsigned worker)
 	code_free(&code);
 }
 
-/* Ranks write one output together. Only the main thread may send its messages. */
-static void write_all(struct writing *w, const struct arguments *a)
+/*
+ * With fewer processors than outputs, the report and what people open come first. Ranks write one
+ * output together; other ranks do not wait for that. Only the main thread may send its messages.
+ */
+static void write_all(struct writing *w, const struct arguments *a, struct showing *shown)
 {
-	pool_run(w->n, w->m->share ? 1 : a->n_workers, write_one, w);
+	const unsigned n_workers = w->m->share ? 1 : a->n_workers;
+	if (shown && !w->m->share && n_workers <= w->n) {
+		const size_t n = w->n && w->outputs[0].sink->opens ? 1 : 0;
+		pool_run(n, n_workers, write_one, w);
+		w->n_done = n;
+		await_shown(shown);
+	}
+	pool_run(w->n - w->n_done, n_workers, write_one, w);
 }
 
 /* False: another rank writes it. */
@@ -202,13 +230,13 @@ static enum status share_directory(
 }
 
 /* Writes the outputs of this process and waits for other ranks. Ends a step of all of them. */
-static enum status write_into(
-	const char *directory, const struct arguments *a, struct writing *w, bool *is_private)
+static enum status write_into(const char *directory, const struct arguments *a, struct writing *w,
+			      struct showing *shown, bool *is_private)
 {
 	enum status s = STATUS_OK;
 	for (size_t i = 0; i < w->n; i++)
 		w->outputs[i].options.directory = directory;
-	write_all(w, a);
+	write_all(w, a, shown);
 	for (size_t i = 0; i < w->n; i++) {
 		s = s == STATUS_OK ? w->outputs[i].status : s;
 		*is_private |= w->outputs[i].is_private;
@@ -227,7 +255,7 @@ static enum status write_as_helper(const struct model *m, const struct arguments
 	bool is_private = false;
 	choose_files(m, a, directories, n_directories, &w);
 	const enum status s = share_directory(a, STATUS_OK, directory);
-	return s == STATUS_OK ? write_into(directory, a, &w, &is_private) : s;
+	return s == STATUS_OK ? write_into(directory, a, &w, NULL, &is_private) : s;
 }
 
 /* Makes the directory of the database. */
@@ -257,7 +285,7 @@ static enum status write_files(const struct model *m, const struct arguments *a,
 		s = begin_database(&d, a, directories[0], m->title, directory);
 		s = share_directory(a, s, directory);
 		if (s == STATUS_OK)
-			s = write_into(directory, a, &w, &d.is_private);
+			s = write_into(directory, a, &w, shown, &d.is_private);
 		if (s == STATUS_OK)
 			s = database_commit(&d);
 	}

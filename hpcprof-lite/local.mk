@@ -324,6 +324,7 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/cctdb/cctdb_format.c hpcprof-lite/sink/cctdb/cctdb_format.h \
 	hpcprof-lite/sink/cctdb/cctdb_identity.c \
 	hpcprof-lite/sink/cctdb/cctdb_meta.c \
+	hpcprof-lite/sink/cctdb/cctdb_plan.c hpcprof-lite/sink/cctdb/cctdb_plan.h \
 	hpcprof-lite/sink/cctdb/cctdb_profile.c \
 	hpcprof-lite/sink/cctdb/cctdb_sink.h \
 	hpcprof-lite/sink/cctdb/cctdb_share.c hpcprof-lite/sink/cctdb/cctdb_share.h \

@@ -17,7 +17,7 @@
 
 enum { RECORD_TEXT = 1, RECORD_JSON = 2, RECORD_SQL = 4 }; /* the exports, as a set */
 /* The version of all three formats. It grows with every change of a table. */
-enum { RECORD_VERSION = 4 };
+enum { RECORD_VERSION = 5 };
 
 enum field_kind {
 	FIELD_COUNT,

@@ -92,7 +92,8 @@ static const struct field value_fields[] = {
 };
 static const struct record_kind record_value = {
 	.name = "value", .table = "value", .json = "values", .parent = &record_profile,
-	.meaning = "The value of one thread", .form = RECORD_TUPLES, .sinks = RECORD_ALL,
+	.meaning = "The value of one thread. JSON: of contexts with a value of their own",
+	.form = RECORD_TUPLES, .sinks = RECORD_ALL,
 	FIELDS(value_fields), .is_wanted = is_thread};
 
 static const struct field sample_fields[] = {
@@ -173,7 +174,8 @@ static void visit_thread(const struct record *r, struct record_visitor *v)
 	if (u->event_samples || u->timer_samples)
 		record_visit(v, r, &record_use, u, 0);
 	for (size_t i = 0; i < p->n_values; i++)
-		record_visit(v, r, &record_value, &p->values[i], 0);
+		if (v->sink != RECORD_JSON || p->values[i].at[MODEL_POINT] != 0)
+			record_visit(v, r, &record_value, &p->values[i], 0);
 	model_values_done(r->m, p->n_values);
 	visit_samples(r, v);
 }

@@ -3,7 +3,8 @@
 separated by tabs, the last a number.
 
     contexts N                      contexts of the tree, the root included (not from OTF2, which
-    folds functions into their lines) profiles N
+    folds functions into their lines; the CCT database has fewer)
+    profiles N
     total METRIC SUM
     function METRIC NAME SUM        by the function around each place
     path METRIC HASH SUM            by calling context: the hash is of the frames from the entry
@@ -68,19 +69,25 @@ class Facts:
 
 class Paths:
     """Paths of a tree whose contexts come one by one, parents first. A function, loop or entry
-    begins a frame; a line or instruction is a place in the frame it is in."""
+    begins a frame; a line or instruction is a place in the frame it is in. What an instruction
+    or a loop without a line calls is below its function, because the CCT database has none of these
+    that only call."""
 
     def __init__(self):
-        # id -> hash, hash above the frame, name, function, inlined
-        self.known = {None: ("", None, None, None, False)}
+        # id -> hash, hash above the frame, name, function, inlined, hash for what it calls
+        self.known = {None: ("", None, None, None, False, "")}
 
     def frame(self, number, parent, name, function, inlined):
-        above = self.known[parent][0]
-        self.known[number] = (extend(above, name, None, inlined), above, name, function, inlined)
+        above = self.known[parent][5]
+        path = extend(above, name, None, inlined)
+        is_passed = name.startswith("loop at 0x")
+        self.known[number] = (path, above, name, function, inlined, above if is_passed else path)
 
     def place(self, number, parent, place):
-        _, above, name, function, inlined = self.known[parent]
-        self.known[number] = (extend(above, name, place, inlined), above, name, function, inlined)
+        _, above, name, function, inlined, calls = self.known[parent]
+        path = extend(above, name, place, inlined)
+        self.known[number] = (path, above, name, function, inlined,
+                path if isinstance(place, tuple) else calls)
 
     def hash(self, number):
         return self.known[number][0]

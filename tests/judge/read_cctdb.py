@@ -84,9 +84,9 @@ class File:
             self.used.append((start, start + size, what))
 
     def check_use(self, gap=8):
-        """Nothing overlaps, and nothing but padding is unused."""
+        """Nothing overlaps, and nothing but padding is unused. A block can be that of several."""
         at, last = 0, "start"
-        for start, end, what in sorted(self.used):
+        for (start, end), what in sorted({u[:2]: u[2] for u in self.used}.items()):
             need(start >= at,
                     f"{self.where}: {what} at {start:#x} overlaps {last}, which ends at {at:#x}")
             need(start - at < gap, f"{self.where}: {start - at} unused bytes before {what}")
@@ -130,8 +130,8 @@ class Meta:
         for i in range(n_scopes):
             name, kind, index = f.get("<QBB", scopes + i * scope_size)
             self.scopes[scopes + i * scope_size] = (f.string("metrics", name, "scope"), kind, index)
-        need({s[0]: s[1] for s in self.scopes.values()} == {"point": 1, "function": 3,
-                "lex_aware": 0, "execution": 2}, "meta.db: scopes")
+        need({s[0]: s[1] for s in self.scopes.values()} == {"function": 3, "lex_aware": 0,
+                "execution": 2}, "meta.db: scopes")
         self.metrics, self.value_ids, self.statistic_ids = [], {}, {}
         for i in range(n):
             name, instances, summaries, n_instances, n_summaries = f.get("<QQQHH",
@@ -153,7 +153,7 @@ class Meta:
                 self.statistic_ids[number] = (i, self.scopes[scope][0], formula,
                         ("sum", "min", "max")[combine])
         need(len(set(self.metrics)) == n, "meta.db: two metrics of one name")
-        need(len(self.value_ids) == 4 * n, "meta.db: four scopes for each metric")
+        need(len(self.value_ids) == 3 * n, "meta.db: three scopes for each metric")
 
     def read_list(self, section, least):
         f = self.f
@@ -381,16 +381,24 @@ def with_ancestors(meta, contexts):
 
 
 def check_scopes(meta, values, ids, what):
-    """Each scope is the sum over its part of the tree. Elsewhere all values are 0."""
-    order = with_ancestors(meta, values)
+    """Each scope is the sum over its part of the tree. Elsewhere all values are 0. Returns the
+    values of the contexts themselves by (context, metric): their function's part that none of
+    their lexical children has."""
+    order, points = with_ancestors(meta, values), {}
     for metric in range(len(meta.metrics)):
         number = {scope: k for k, (m, scope) in ids.items() if m == metric}
         below = {i: [0.0, 0.0, 0.0] for i in order}
         for i in order:
             c, found = meta.contexts[i], values.get(i, {})
-            point = found.get(number["point"], 0.0)
-            function, flat, execution = (point + v for v in below[i])
-            for scope, expected in (("function", function), ("execution", execution),
+            function = found.get(number["function"], 0.0)
+            point = function - below[i][0]
+            if math.isclose(function, below[i][0], rel_tol=1e-13):  # but for rounding
+                point = 0.0
+            need(point >= 0, f"{what}: context {i}, {meta.metrics[metric]}: {point} of its own")
+            if point:
+                points[i, metric] = point
+            _, flat, execution = (point + v for v in below[i])
+            for scope, expected in (("execution", execution),
                                     ("lex_aware", flat if c.kind == "loop" else function)):
                 value = found.get(number[scope], 0.0)
                 need(value == expected or close(value, expected),
@@ -402,6 +410,7 @@ def check_scopes(meta, values, ids, what):
             if c.propagation & 1:
                 above[0] += function
                 above[1] += 0.0 if c.kind == "loop" else flat
+    return points
 
 
 def check_summary(meta, profiles):
@@ -426,8 +435,6 @@ def check_summary(meta, profiles):
 def combined(values, formula, combine):
     if not any(values):
         return 0.0
-    if formula == "1":
-        return len(values)
     if formula == "($$^2)":
         return sum(v * v for v in values)
     need(formula == "$$", f"meta.db: formula {formula}")
@@ -527,17 +534,14 @@ def make_paths(meta):
     return paths
 
 
-def print_facts(meta, profiles, traces):
+def print_facts(meta, profiles, points, traces):
     facts, paths = Facts(), make_paths(meta)
-    facts.add("contexts", len(meta.contexts))
     facts.add("profiles", len(profiles.values) - 1)
-    for i, metric in enumerate(meta.metrics):
-        point = next(k for k, v in meta.value_ids.items() if v == (i, "point"))
+    for metric in meta.metrics:
         facts.add("total", metric, 0)
-        for p in profiles.values[1:]:
-            for context, values in p.items():
-                if point in values:
-                    facts.value(metric, paths.function(context), paths.hash(context), values[point])
+    for of_profile in points:
+        for (context, metric), value in of_profile.items():
+            facts.value(meta.metrics[metric], paths.function(context), paths.hash(context), value)
     counts, ops = traces
     for i, n in enumerate(counts):
         facts.add("samples", i, n)
@@ -571,12 +575,12 @@ def main():
         meta = Meta(directory)
         profiles = Profiles(directory, meta)
         check_contexts(directory, meta, profiles)
-        for i, values in enumerate(profiles.values[1:], 1):
-            check_scopes(meta, values, meta.value_ids, f"profile.db: profile {i}")
+        points = [check_scopes(meta, values, meta.value_ids, f"profile.db: profile {i}")
+                for i, values in enumerate(profiles.values[1:], 1)]
         check_summary(meta, profiles)
         traces = read_traces(directory, meta, profiles)
         check_yaml(directory, meta)
-        print_facts(meta, profiles, traces)
+        print_facts(meta, profiles, points, traces)
     except (Bad, OSError, UnicodeDecodeError, struct.error) as e:
         print(f"read_cctdb.py: {directory}: {e}", file=sys.stderr)
         return 1

@@ -3,6 +3,7 @@
 """Reads profile.json, validates it and prints it as facts, see facts.py:
 read_json.py [--schema SCHEMA] FILE"""
 import json
+import math
 import sys
 
 sys.dont_write_bytecode = True
@@ -54,11 +55,28 @@ def read_queue(p, number, queue, paths, facts):
             raise ValueError("a queue launched an operation")
 
 
+def check_totals(p):
+    """Inclusive totals are the sums of what contexts have of their own."""
+    n = len(p["contexts"])
+    sums = [[0.0] * (n + 1) for _ in p["metrics"]]
+    for profile in p["profiles"]:
+        for context, metric, point, *_ in profile.get("values", []):
+            sums[metric][context + 1] += point
+    for of_metric in sums:
+        for i in range(n):
+            of_metric[i + 1] += of_metric[i]
+    for context, metric, *_, execution in p["totals"]:
+        found = sums[metric][context + p["contexts"][context]["subtree"]] - sums[metric][context]
+        if not math.isclose(found, execution, rel_tol=1e-6, abs_tol=1e-9 * sums[metric][n]):
+            raise ValueError(f"context {context}, metric {metric}: {execution}, found {found}")
+
+
 def main():
     with open(sys.argv[-1], encoding="utf-8") as f:
         p = json.load(f)
     if sys.argv[1] == "--schema":
         validate(sys.argv[2], p)
+    check_totals(p)
     facts = Facts()
     paths = read_contexts(p, facts)
     metrics = [
@@ -74,9 +92,10 @@ def main():
             read_queue(p, number, profile, paths, facts)
             continue
         for context, metric, point, *_ in profile["values"]:
-            if point:
-                where = paths.function(context), paths.hash(context)
-                facts.value(metrics[metric], *where, point)
+            if not point:
+                raise ValueError(f"context {context} has no value of its own")
+            where = paths.function(context), paths.hash(context)
+            facts.value(metrics[metric], *where, point)
         facts.add("samples", str(number), sum(1 for s in profile["samples"] if s[1]))
     for name, key in (("samples delivered", "delivered"), ("samples in the tree", "in_tree")):
         facts.add("ledger", name, p["ledger"]["samples"][key])

@@ -162,6 +162,7 @@ static void free_workers(struct sum_run *s, unsigned n)
 		vec_free(&s->workers[i].list);
 		vec_free(&s->workers[i].sums);
 		vec_free(&s->workers[i].values);
+		vec_free(&s->workers[i].groups);
 	}
 	free(s->workers);
 }

@@ -8,7 +8,6 @@
 #include "hpcprof-lite/load/load_records.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void touch(const struct model *m, struct sum_worker *w, uint32_t context)
 {
@@ -210,12 +209,26 @@ static bool sum_group(struct sum_run *s, size_t i, struct sum_worker *w, const s
 	return keep_values(s, w, g);
 }
 
-static int compare_values(const void *pa, const void *pb)
+/*
+ * Merges the values of all groups into `to`, by context, then metric. Each group has this order,
+ * and smaller metrics than the next one.
+ */
+static void merge_groups(struct sum_worker *w, struct model_value *to)
 {
-	const struct model_value *a = pa, *b = pb;
-	if (a->context != b->context)
-		return a->context < b->context ? -1 : 1;
-	return (a->metric > b->metric) - (a->metric < b->metric);
+	const struct model_value *v = w->values.at;
+	for (size_t n = 0; n < w->values.n;) {
+		uint32_t context = UINT32_MAX;
+		for (size_t g = 0; g < w->groups.n; g++) {
+			const struct sum_part *part = &w->groups.at[g];
+			if (part->next < part->end && v[part->next].context < context)
+				context = v[part->next].context;
+		}
+		for (size_t g = 0; g < w->groups.n; g++) {
+			struct sum_part *part = &w->groups.at[g];
+			while (part->next < part->end && v[part->next].context == context)
+				to[n++] = v[part->next++];
+		}
+	}
 }
 
 /* Releases the pages of a source. The sources of one file are neighbours, except for queues. */
@@ -233,23 +246,24 @@ bool sum_profile(struct sum_run *s, size_t i, struct sum_worker *w)
 {
 	const struct sum_source *source = &s->sources[i];
 	struct model_profile *p = &s->m->private_->profiles[i];
-	size_t n_groups = 0;
 	if (!source->thread)
 		return true;
 	vec_clear(&w->values);
-	for (struct group g = next_group(s->m, 0); g.n;
-	     g = next_group(s->m, g.first + g.n), n_groups++)
-		if (!sum_group(s, i, w, &g))
+	vec_clear(&w->groups);
+	for (struct group g = next_group(s->m, 0); g.n; g = next_group(s->m, g.first + g.n)) {
+		const size_t first = w->values.n;
+		struct sum_part *part = vec_push(&w->groups);
+		if (!part || !sum_group(s, i, w, &g))
 			return false;
+		*part = (struct sum_part){first, w->values.n};
+	}
 	if (source->file)
 		release(s, i);
-	if (n_groups > 1 && w->values.n)
-		qsort(w->values.at, w->values.n, sizeof *w->values.at, compare_values);
 	struct model_value *values = model_values_get(s->m, &w->room, w->values.n);
 	if (w->values.n && !values)
 		return false;
 	if (w->values.n)
-		memcpy(values, w->values.at, w->values.n * sizeof *values);
+		merge_groups(w, values);
 	p->values = values;
 	p->n_values = w->values.n;
 	return true;

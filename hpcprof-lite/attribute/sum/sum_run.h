@@ -12,12 +12,17 @@ struct sums {
 	uint64_t at[MODEL_N_SCOPES];
 };
 
+struct sum_part {
+	size_t next, end;
+};
+
 struct sum_worker {
 	uint64_t *touched;   /* bitmap over contexts, clear between profiles */
 	uint32_t *index_of;  /* by context: its place in `list`; valid for touched ones */
 	VEC(uint32_t) list;  /* touched contexts, ascending: parents first */
 	VEC(struct sums) sums; /* by place, then metric of the group */
-	VEC(struct model_value) values; /* of the profile */
+	VEC(struct model_value) values; /* of the profile, one group of metrics after the other */
+	VEC(struct sum_part) groups;    /* where the values of each group are */
 	struct model_values_room room; /* keeps the values of finished profiles */
 };
 

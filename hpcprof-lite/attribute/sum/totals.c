@@ -16,6 +16,7 @@ struct range {
 	uint32_t first, end;   /* contexts */
 	VEC(struct model_total) totals; /* in the order in which they were found */
 	uint32_t *order;       /* their numbers in the order of the model */
+	size_t place;          /* of the first in the model */
 };
 
 struct totals {
@@ -25,6 +26,8 @@ struct totals {
 	uint32_t n_ranges;
 	uint32_t *number_of; /* by metric, then context: 1 + index into the totals of its range */
 	uint32_t first, end; /* profiles of the batch */
+	struct model_total *all; /* the totals of the model */
+	const _Atomic uint64_t *n_samples;
 	atomic_bool failed;
 };
 
@@ -149,30 +152,39 @@ static void sort_range(void *arg, size_t i, unsigned worker)
 	free(end);
 }
 
+/* Moves the totals of a range to their place. */
+static void keep_range(void *arg, size_t i, unsigned worker)
+{
+	(void)worker;
+	struct totals *t = arg;
+	struct range *r = &t->ranges[i];
+	for (size_t k = 0; k < r->totals.n; k++) {
+		struct model_total *to = &t->all[r->place + k];
+		*to = r->totals.at[r->order[k]];
+		to->n_samples = t->n_samples[(size_t)to->metric * t->m->n_contexts + to->context];
+	}
+	vec_free(&r->totals);
+}
+
 bool totals_keep(struct totals *t, struct model *m, const _Atomic uint64_t *n_samples)
 {
 	size_t n = 0;
 	free(t->number_of);
 	t->number_of = NULL;
 	pool_run(t->n_ranges, t->n_workers, sort_range, t);
-	for (uint32_t i = 0; i < t->n_ranges; i++)
+	for (uint32_t i = 0; i < t->n_ranges; i++) {
+		t->ranges[i].place = n;
 		n += t->ranges[i].totals.n;
+	}
 	struct model_total *all = malloc((n ? n : 1) * sizeof *all);
 	if (!all || atomic_load(&t->failed)) {
 		free(all);
 		return false;
 	}
-	m->totals = m->private_->totals = all;
-	for (uint32_t i = 0; i < t->n_ranges; i++) {
-		struct range *r = &t->ranges[i];
-		for (size_t k = 0; k < r->totals.n; k++) {
-			struct model_total *to = &all[m->n_totals++];
-			*to = r->totals.at[r->order[k]];
-			to->n_samples =
-				n_samples[(size_t)to->metric * m->n_contexts + to->context];
-		}
-		vec_free(&r->totals);
-	}
+	m->totals = m->private_->totals = t->all = all;
+	m->n_totals = n;
+	t->n_samples = n_samples;
+	pool_run(t->n_ranges, t->n_workers, keep_range, t);
 	return true;
 }
 

@@ -50,43 +50,59 @@ struct written {
 	bool sources, yaml;
 };
 
-static enum status write_meta(const struct model *m, const struct sink_options *o,
+static enum status write_meta(const struct cctdb_plan *p, const struct sink_options *o,
 			      struct written *w)
 {
 	struct cctdb_sources sources = {0};
 	log_progress("sources and meta.db", 0, 0);
-	enum status status = cctdb_copy_sources(m, o, &sources);
+	enum status status = cctdb_copy_sources(p->m, o, &sources);
 	w->sources = status == STATUS_OK;
 	if (status == STATUS_OK)
-		status = cctdb_write_meta(m, o, &sources);
+		status = cctdb_write_meta(p, o, &sources);
 	cctdb_sources_free(&sources);
 	w->n_files += status == STATUS_OK;
 	if (status == STATUS_OK)
-		status = cctdb_write_yaml(m, o);
+		status = cctdb_write_yaml(p, o);
 	w->yaml = status == STATUS_OK;
 	log_progress(NULL, 0, 0);
 	return status;
 }
 
-static enum status write_database(const struct model *m, const struct sink_options *o)
+/* Writes all files, or removes them if one fails. */
+static enum status write_files(const struct cctdb_plan *p, const struct sink_options *o)
 {
-	if (m->n_metrics > CCTDB_MAX_METRICS || m->n_profiles == UINT32_MAX) {
-		log_error(o->directory, "more metrics or profiles than the format has numbers for");
-		return STATUS_UNSUPPORTED;
-	}
+	const struct model *m = p->m;
 	struct written w = {0};
-	enum status status = cctdb_is_first(m) ? write_meta(m, o, &w) : STATUS_OK;
+	enum status status = cctdb_is_first(m) ? write_meta(p, o, &w) : STATUS_OK;
 	status = cctdb_agree(m, status);
-	enum status (*const rest[])(const struct model *, const struct sink_options *) = {
+	enum status (*const rest[])(const struct cctdb_plan *, const struct sink_options *) = {
 		cctdb_write_profile, cctdb_write_cct, cctdb_write_trace};
 	for (unsigned i = 0; i < 3 && status == STATUS_OK; i++) {
 		if (i == 2 && !has_traces(m))
 			break;
-		status = rest[i](m, o);
+		status = rest[i](p, o);
 		w.n_files += status == STATUS_OK;
 	}
 	if (status != STATUS_OK && cctdb_is_first(m))
 		take_back(o->directory, w.n_files, w.yaml, w.sources);
+	return status;
+}
+
+static enum status write_database(const struct model *m, const struct sink_options *o)
+{
+	struct cctdb_plan plan;
+	if (m->n_metrics > CCTDB_MAX_METRICS || m->n_profiles == UINT32_MAX) {
+		log_error(o->directory, "more metrics or profiles than the format has numbers for");
+		return STATUS_UNSUPPORTED;
+	}
+	const bool has_plan = cctdb_plan_make(&plan, m);
+	if (!has_plan)
+		log_error(o->directory, "out of memory");
+	enum status status = cctdb_agree(m, has_plan ? STATUS_OK : STATUS_NO_MEMORY);
+	if (status == STATUS_OK)
+		status = write_files(&plan, o);
+	if (has_plan)
+		cctdb_plan_free(&plan);
 	return status;
 }
 

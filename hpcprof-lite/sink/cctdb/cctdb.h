@@ -4,11 +4,13 @@
  * database in o->directory. On failure it logs and leaves no file. Tests:
  * tests/unit/sink/test_sink_cctdb.c, tests/cli/sink/sink_cctdb.sh.
  *
- * Context ids in all files are the ids of the model. The root is HPCToolkit's global context 0.
+ * The plan says which contexts of the model are in the files, and their ids there. The root is
+ * HPCToolkit's global context 0.
  */
 #ifndef HPCPROF_LITE_SINK_CCTDB_CCTDB_H
 #define HPCPROF_LITE_SINK_CCTDB_CCTDB_H
 
+#include "hpcprof-lite/sink/cctdb/cctdb_plan.h"
 #include "hpcprof-lite/sink/sink.h"
 
 /*
@@ -23,13 +25,13 @@ enum status cctdb_copy_sources(const struct model *m, const struct sink_options 
 	struct cctdb_sources *s);
 void cctdb_sources_free(struct cctdb_sources *s);
 
-enum status cctdb_write_meta(const struct model *m, const struct sink_options *o,
-	const struct cctdb_sources *s);
-enum status cctdb_write_profile(const struct model *m, const struct sink_options *o);
-enum status cctdb_write_cct(const struct model *m, const struct sink_options *o);
-enum status cctdb_write_trace(const struct model *m, const struct sink_options *o);
+enum status cctdb_write_meta(const struct cctdb_plan *p, const struct sink_options *o,
+			     const struct cctdb_sources *s);
+enum status cctdb_write_profile(const struct cctdb_plan *p, const struct sink_options *o);
+enum status cctdb_write_cct(const struct cctdb_plan *p, const struct sink_options *o);
+enum status cctdb_write_trace(const struct cctdb_plan *p, const struct sink_options *o);
 /* Makes metrics/ and default.yaml in it. */
-enum status cctdb_write_yaml(const struct model *m, const struct sink_options *o);
+enum status cctdb_write_yaml(const struct cctdb_plan *p, const struct sink_options *o);
 
 /*
  * Identifiers of a profile, as in HPCToolkit. Threads have NODE, RANK and THREAD; queues have NODE,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cct.db: values by context, the transpose of profile.db without its summary. The totals say how
- * many values there are, so every block has its place before any value is read. Contexts are cut
+ * cct.db: values by context, the transpose of profile.db without its summary. Contexts with the
+ * same values share a block (cctdb_plan.h). The totals say how many values there are, so every
+ * block has its place before any value is read. Contexts are cut
  * into ranges of bounded size, which any thread fills.
  * Memory: 40 bytes a context and a buffer for each worker. Test: tests/unit/sink/test_sink_cctdb.c.
  */
@@ -40,9 +41,10 @@ struct range {
 };
 
 struct writer {
+	const struct cctdb_plan *plan;
 	const struct model *m;
 	struct outfile *file;
-	struct cctdb_block *blocks; /* by context */
+	struct cctdb_block *blocks; /* by context of the model, if the block is its own */
 	VEC(struct range) ranges;
 	uint32_t n_ids;             /* metrics x scopes: a place for each in a context */
 	unsigned n_workers;
@@ -108,16 +110,29 @@ static bool cut_ranges(struct writer *w)
 	return true;
 }
 
+/* True if the context has a block, which it may share with contexts above it. */
+static bool has_block(const struct writer *w, uint32_t context)
+{
+	return w->plan->block_of[context] == context;
+}
+
 /* The number of values of each block, and of the ids in it. */
 static void size_blocks(struct writer *w)
 {
 	for (size_t i = 0; i < w->m->n_totals; i++) {
 		const struct model_total *t = &w->m->totals[i];
-		for (unsigned s = 0; s < MODEL_N_SCOPES; s++) {
+		for (unsigned s = CCTDB_FIRST_SCOPE; s < MODEL_N_SCOPES && has_block(w, t->context);
+		     s++) {
 			w->blocks[t->context].n_values += t->n_values[s];
 			w->blocks[t->context].n_indices += t->n_values[s] != 0;
 		}
 	}
+}
+
+static size_t place_of(const struct writer *w, const struct range *r, uint32_t context,
+		       uint32_t metric)
+{
+	return (size_t)(context - r->first) * w->n_ids + (size_t)metric * CCTDB_N_SCOPES;
 }
 
 /* Finds where in the range's bytes the values of each id start, and writes the index entries. */
@@ -130,16 +145,17 @@ static void index_range(const struct writer *w, const struct range *r, uint64_t 
 	for (size_t i = r->first_total; i < r->end_total; i++) {
 		const struct model_total *t = &w->m->totals[i];
 		const struct cctdb_block *b = &w->blocks[t->context];
+		if (!has_block(w, t->context))
+			continue;
 		if (t->context != context) {
 			context = t->context;
 			start = 0;
 			index = bytes + (b->indices - base);
 		}
-		for (unsigned s = 0; s < MODEL_N_SCOPES; s++) {
+		for (unsigned s = CCTDB_FIRST_SCOPE; s < MODEL_N_SCOPES; s++) {
 			if (!t->n_values[s])
 				continue;
-			positions[(size_t)(context - r->first) * w->n_ids +
-				  (size_t)t->metric * MODEL_N_SCOPES + s] =
+			positions[place_of(w, r, context, t->metric) + s - CCTDB_FIRST_SCOPE] =
 				b->values - base + start * CCTDB_CCT_VALUE_BYTES;
 			cctdb_put_cct_index(index, cctdb_value_id(t->metric, s), start);
 			index += CCTDB_CCT_INDEX_BYTES;
@@ -161,16 +177,31 @@ static size_t fill_from(const struct writer *w, const struct range *r, uint32_t 
 		const size_t next = model_column_read(&c, k, &room, &v);
 		if (v->context >= r->end)
 			break;
-		uint64_t *at = positions + (size_t)(v->context - r->first) * w->n_ids +
-			       (size_t)v->metric * MODEL_N_SCOPES;
-		for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
+		uint64_t *at = positions + place_of(w, r, v->context, v->metric);
+		for (unsigned s = CCTDB_FIRST_SCOPE; s < MODEL_N_SCOPES && has_block(w, v->context);
+		     s++, at++)
 			if (v->at[s] != 0) {
-				cctdb_put_cct_value(bytes + at[s], p + 1, v->at[s]);
-				at[s] += CCTDB_CCT_VALUE_BYTES;
+				cctdb_put_cct_value(bytes + *at, p + 1, v->at[s]);
+				*at += CCTDB_CCT_VALUE_BYTES;
 			}
 		k = next;
 	}
 	return k - first;
+}
+
+/* The bytes from the first block of the range to the end of its last one. *base: where they are. */
+static uint64_t find_bytes(const struct writer *w, const struct range *r, uint64_t *base)
+{
+	uint32_t first = r->first, last = r->end;
+	while (first < r->end && !has_block(w, first))
+		first++;
+	if (first == r->end)
+		return 0;
+	while (!has_block(w, --last))
+		;
+	const struct cctdb_block *b = &w->blocks[last];
+	*base = w->blocks[first].values;
+	return b->indices + (uint64_t)b->n_indices * CCTDB_CCT_INDEX_BYTES - *base;
 }
 
 static void fill_one(void *arg, size_t i, unsigned worker)
@@ -178,12 +209,12 @@ static void fill_one(void *arg, size_t i, unsigned worker)
 	enum { PAGE = 4096, BATCH = 1024 };
 	struct writer *w = arg;
 	const struct range *r = &w->ranges.at[i];
-	const struct cctdb_block *last = &w->blocks[r->end - 1];
 	(void)worker;
 	if (atomic_load(&w->file->failed)) /* then the blocks may have no place */
 		return;
-	uint64_t base = w->blocks[r->first].values,
-		 n_bytes = last->indices + (uint64_t)last->n_indices * CCTDB_CCT_INDEX_BYTES - base;
+	uint64_t base, n_bytes = find_bytes(w, r, &base);
+	if (!n_bytes)
+		return;
 	uint64_t *positions = calloc((size_t)(r->end - r->first) * w->n_ids + 1, sizeof *positions);
 	struct space room;
 	if (!space_get_memory(&room, n_bytes + 1) || !positions)
@@ -205,20 +236,22 @@ static void fill_one(void *arg, size_t i, unsigned worker)
 	free(positions);
 }
 
-static struct cctdb_section section_of(const struct model *m)
+static struct cctdb_section section_of(const struct cctdb_plan *p)
 {
 	return (struct cctdb_section){CCTDB_INFOS_BYTES +
-					      (uint64_t)m->n_contexts * CCTDB_BLOCK_BYTES,
+					      (uint64_t)p->n_contexts * CCTDB_BLOCK_BYTES,
 				      cctdb_header_bytes(CCTDB_CCT)};
 }
 
 /* Gives every block its place. Returns the end of the last. */
 static uint64_t place_blocks(struct writer *w)
 {
-	const struct cctdb_section section = section_of(w->m);
+	const struct cctdb_section section = section_of(w->plan);
 	uint64_t end = cctdb_align(section.pointer + section.bytes, 8);
 	for (uint32_t i = 0; i < w->m->n_contexts; i++) {
 		struct cctdb_block *b = &w->blocks[i];
+		if (!has_block(w, i))
+			continue;
 		b->values = cctdb_align(end, 4);
 		b->indices = b->values + b->n_values * CCTDB_CCT_VALUE_BYTES;
 		end = b->indices + (uint64_t)b->n_indices * CCTDB_CCT_INDEX_BYTES;
@@ -229,8 +262,8 @@ static uint64_t place_blocks(struct writer *w)
 /* Writes the header, the places of the blocks, and the footer behind the last. */
 static void write_front(struct writer *w, uint64_t end)
 {
-	const struct model *m = w->m;
-	const struct cctdb_section section = section_of(m);
+	const struct cctdb_plan *p = w->plan;
+	const struct cctdb_section section = section_of(p);
 	uint8_t footer[CCTDB_FOOTER_BYTES];
 	struct outstream out;
 	cctdb_put_footer(footer, CCTDB_CCT);
@@ -239,18 +272,22 @@ static void write_front(struct writer *w, uint64_t end)
 		return;
 	cctdb_put_header(outstream_room(&out, cctdb_header_bytes(CCTDB_CCT)), CCTDB_CCT, &section);
 	cctdb_put_infos(outstream_room(&out, CCTDB_INFOS_BYTES),
-			section.pointer + CCTDB_INFOS_BYTES, m->n_contexts, CCTDB_BLOCK_BYTES);
-	for (uint32_t i = 0; i < m->n_contexts; i++)
-		cctdb_put_block(outstream_room(&out, CCTDB_BLOCK_BYTES), &w->blocks[i]);
+			section.pointer + CCTDB_INFOS_BYTES, p->n_contexts, CCTDB_BLOCK_BYTES);
+	for (uint32_t i = 0; i < w->m->n_contexts; i++)
+		if (p->id_of[i] != MODEL_NONE)
+			cctdb_put_block(outstream_room(&out, CCTDB_BLOCK_BYTES),
+					&w->blocks[p->block_of[i]]);
 	outstream_close(&out);
 }
 
-enum status cctdb_write_cct(const struct model *m, const struct sink_options *o)
+enum status cctdb_write_cct(const struct cctdb_plan *plan, const struct sink_options *o)
 {
+	const struct model *m = plan->m;
 	struct outfile file;
-	struct writer w = {.m = m,
+	struct writer w = {.plan = plan,
+			   .m = m,
 			   .file = &file,
-			   .n_ids = m->n_metrics * MODEL_N_SCOPES,
+			   .n_ids = m->n_metrics * CCTDB_N_SCOPES,
 			   .n_workers = o->n_workers ? o->n_workers : pool_n_cpus()};
 	enum status status = cctdb_create(m, &file, o->directory, "cct.db");
 	if (status != STATUS_OK)

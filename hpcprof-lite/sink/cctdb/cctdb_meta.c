@@ -310,35 +310,68 @@ static bool add_id_names(struct image *img)
 	return true;
 }
 
-/* Header, scopes, metrics, then for each metric its instances and summaries, then the strings. */
-static bool add_metrics(struct image *img, const struct model *m, const struct names *names)
+/* Where the parts of the section are, relative to it. */
+enum {
+	SCOPES_AT = CCTDB_METRICS_BYTES,
+	METRICS_AT = SCOPES_AT + CCTDB_N_SCOPES * CCTDB_SCOPE_BYTES,
+	INSTANCES_BYTES = CCTDB_N_SCOPES * CCTDB_SCOPE_INSTANCE_BYTES,
+	DETAIL_BYTES = INSTANCES_BYTES + CCTDB_IDS_PER_METRIC * CCTDB_SUMMARY_BYTES /* at most */
+};
+
+static uint64_t scope_at(unsigned s)
 {
-	static const enum cctdb_scope_type types[MODEL_N_SCOPES] = {
-		CCTDB_SCOPE_POINT, CCTDB_SCOPE_TRANSITIVE, CCTDB_SCOPE_CUSTOM,
-		CCTDB_SCOPE_EXECUTION};
+	return SCOPES_AT + (uint64_t)(s - CCTDB_FIRST_SCOPE) * CCTDB_SCOPE_BYTES;
+}
+
+/* Writes the instances and summaries of metric i behind each other. Returns how many summaries. */
+static uint16_t put_details(uint8_t *at, uint64_t start, uint32_t i, uint32_t statistics,
+			    const uint64_t *formulas)
+{
 	static const enum cctdb_combine combines[CCTDB_N_PARTIALS] = {
-		CCTDB_COMBINE_SUM, CCTDB_COMBINE_SUM, CCTDB_COMBINE_SUM, CCTDB_COMBINE_MIN,
-		CCTDB_COMBINE_MAX};
-	const uint64_t scopes = CCTDB_METRICS_BYTES,
-		       metrics = scopes + MODEL_N_SCOPES * CCTDB_SCOPE_BYTES;
-	const uint64_t details = metrics + (uint64_t)m->n_metrics * CCTDB_METRIC_BYTES,
-		       instances_bytes = MODEL_N_SCOPES * CCTDB_SCOPE_INSTANCE_BYTES;
-	const uint64_t detail_bytes = instances_bytes + CCTDB_IDS_PER_METRIC * CCTDB_SUMMARY_BYTES;
-	uint64_t strings = details + m->n_metrics * detail_bytes, n = strings,
-		 formulas[CCTDB_N_PARTIALS];
-	for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
+		CCTDB_COMBINE_SUM, CCTDB_COMBINE_SUM, CCTDB_COMBINE_MIN, CCTDB_COMBINE_MAX};
+	uint16_t n = 0;
+	for (unsigned s = CCTDB_FIRST_SCOPE; s < MODEL_N_SCOPES; s++)
+		cctdb_put_scope_instance(at + (s - CCTDB_FIRST_SCOPE) * CCTDB_SCOPE_INSTANCE_BYTES,
+					 start + scope_at(s), cctdb_value_id(i, s));
+	for (enum cctdb_partial p = CCTDB_SUM; p < CCTDB_N_PARTIALS; p++)
+		for (unsigned s = CCTDB_FIRST_SCOPE; s < MODEL_N_SCOPES; s++)
+			if (cctdb_has_statistic(statistics, p, s))
+				cctdb_put_summary(at + INSTANCES_BYTES + n++ * CCTDB_SUMMARY_BYTES,
+						  start + scope_at(s), formulas[p], combines[p],
+						  cctdb_statistic_id(i, p, s));
+	return n;
+}
+
+static uint64_t metric_strings_bytes(const struct model *m, const struct names *names)
+{
+	uint64_t n = 0;
+	for (unsigned s = CCTDB_FIRST_SCOPE; s < MODEL_N_SCOPES; s++)
 		n += strlen(cctdb_scope_names[s]) + 1;
 	for (unsigned p = 0; p < CCTDB_N_PARTIALS; p++)
 		n += strlen(cctdb_formulas[p]) + 1;
 	for (uint32_t i = 0; i < m->n_metrics; i++)
 		n += strlen(names->metrics[i]) + 1;
-	uint8_t *at = section_room(img, CCTDB_META_METRICS, n);
+	return n;
+}
+
+/* Header, scopes, metrics, then for each metric its instances and summaries, then the strings. */
+static bool add_metrics(struct image *img, const struct cctdb_plan *plan, const struct names *names)
+{
+	static const enum cctdb_scope_type types[MODEL_N_SCOPES] = {
+		CCTDB_SCOPE_POINT, CCTDB_SCOPE_TRANSITIVE, CCTDB_SCOPE_CUSTOM,
+		CCTDB_SCOPE_EXECUTION};
+	const struct model *m = plan->m;
+	const uint64_t details = METRICS_AT + (uint64_t)m->n_metrics * CCTDB_METRIC_BYTES;
+	uint64_t strings = details + (uint64_t)m->n_metrics * DETAIL_BYTES,
+		 formulas[CCTDB_N_PARTIALS];
+	uint8_t *at =
+		section_room(img, CCTDB_META_METRICS, strings + metric_strings_bytes(m, names));
 	if (!at)
 		return false;
 	uint64_t start = img->sections[CCTDB_META_METRICS].pointer;
-	cctdb_put_metrics(at, start + metrics, m->n_metrics, start + scopes, MODEL_N_SCOPES);
-	for (unsigned s = 0; s < MODEL_N_SCOPES; s++) {
-		cctdb_put_scope(at + scopes + s * CCTDB_SCOPE_BYTES, start + strings, types[s],
+	cctdb_put_metrics(at, start + METRICS_AT, m->n_metrics, start + SCOPES_AT, CCTDB_N_SCOPES);
+	for (unsigned s = CCTDB_FIRST_SCOPE; s < MODEL_N_SCOPES; s++) {
+		cctdb_put_scope(at + scope_at(s), start + strings, types[s],
 				types[s] == CCTDB_SCOPE_TRANSITIVE ? 0 : 255);
 		strings += put_string(at + strings, cctdb_scope_names[s]);
 	}
@@ -347,23 +380,13 @@ static bool add_metrics(struct image *img, const struct model *m, const struct n
 		strings += put_string(at + strings, cctdb_formulas[p]);
 	}
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
-		uint64_t instances = details + i * detail_bytes,
-			 summaries = instances + instances_bytes;
-		cctdb_put_metric(at + metrics + i * CCTDB_METRIC_BYTES, start + strings,
-				 start + instances, MODEL_N_SCOPES, start + summaries,
-				 CCTDB_IDS_PER_METRIC);
+		const uint64_t instances = details + (uint64_t)i * DETAIL_BYTES;
+		const uint16_t n =
+			put_details(at + instances, start, i, plan->statistics[i], formulas);
+		cctdb_put_metric(at + METRICS_AT + i * CCTDB_METRIC_BYTES, start + strings,
+				 start + instances, CCTDB_N_SCOPES,
+				 start + instances + INSTANCES_BYTES, n);
 		strings += put_string(at + strings, names->metrics[i]);
-		for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
-			cctdb_put_scope_instance(at + instances + s * CCTDB_SCOPE_INSTANCE_BYTES,
-						 start + scopes + s * CCTDB_SCOPE_BYTES,
-						 cctdb_value_id(i, s));
-		for (unsigned k = 0; k < CCTDB_IDS_PER_METRIC; k++) {
-			unsigned p = k / MODEL_N_SCOPES, s = k % MODEL_N_SCOPES;
-			cctdb_put_summary(at + summaries + k * CCTDB_SUMMARY_BYTES,
-					  start + scopes + s * CCTDB_SCOPE_BYTES, formulas[p],
-					  combines[p],
-					  cctdb_statistic_id(i, (enum cctdb_partial)p, s));
-		}
 	}
 	return true;
 }
@@ -440,8 +463,10 @@ static bool add_objects(struct image *img, const struct model *m, const struct n
 
 /* ---- the tree ---- */
 
-static struct cctdb_context convert(const struct image *img, const struct model *m, uint32_t id)
+static struct cctdb_context convert(const struct image *img, const struct cctdb_plan *plan,
+				    uint32_t id)
 {
+	const struct model *m = plan->m;
 	const struct model_context *c = &m->contexts[id];
 	static const uint8_t lexical[] = {
 		[MODEL_CONTEXT_FUNCTION] = CCTDB_LEXICAL_FUNCTION,
@@ -454,8 +479,9 @@ static struct cctdb_context convert(const struct image *img, const struct model 
 		[MODEL_CALL] = CCTDB_RELATION_CALL,
 		[MODEL_INLINED] = CCTDB_RELATION_INLINED,
 	};
-	struct cctdb_context out = {
-		.context = id, .lexical = lexical[c->kind], .relation = relations[c->relation]};
+	struct cctdb_context out = {.context = plan->id_of[id],
+				    .lexical = lexical[c->kind],
+				    .relation = relations[c->relation]};
 	out.propagation = c->relation == MODEL_LEXICAL ? CCTDB_PROPAGATE_FUNCTION : 0;
 	switch (c->kind) {
 	case MODEL_CONTEXT_FUNCTION:
@@ -482,16 +508,20 @@ static struct cctdb_context convert(const struct image *img, const struct model 
  * becomes the offset of a context behind the entry points, at[n_contexts] the end of all. Returns
  * the number of entry points.
  */
-static uint32_t place_contexts(const struct image *img, const struct model *m, uint64_t *at)
+static uint32_t place_contexts(const struct image *img, const struct cctdb_plan *plan, uint64_t *at)
 {
+	const struct model *m = plan->m;
 	uint32_t n_entries = 0;
 	uint64_t end = 0;
 	for (uint32_t child = 1; child < m->n_contexts; child += m->contexts[child].subtree_n)
 		n_entries++;
 	for (uint32_t id = 1; id < m->n_contexts; id++) {
-		uint32_t stop = id + m->contexts[id].subtree_n;
-		for (uint32_t child = id + 1; child < stop; child += m->contexts[child].subtree_n) {
-			struct cctdb_context c = convert(img, m, child);
+		if (plan->id_of[id] == MODEL_NONE)
+			continue;
+		const uint32_t stop = id + m->contexts[id].subtree_n;
+		for (uint32_t child = cctdb_plan_first_child(plan, id); child < stop;
+		     child = cctdb_plan_next_child(plan, id, child)) {
+			struct cctdb_context c = convert(img, plan, child);
 			at[child] = end;
 			end += cctdb_context_bytes(&c);
 		}
@@ -501,55 +531,65 @@ static uint32_t place_contexts(const struct image *img, const struct model *m, u
 }
 
 /* Bytes of the children of a context, which are next to each other. */
-static uint64_t children_bytes(const struct image *img, const struct model *m, uint32_t id,
+static uint64_t children_bytes(const struct image *img, const struct cctdb_plan *plan, uint32_t id,
 			       const uint64_t *at)
 {
-	uint32_t stop = id + m->contexts[id].subtree_n, last = 0;
-	for (uint32_t child = id + 1; child < stop; child += m->contexts[child].subtree_n)
+	const uint32_t stop = id + plan->m->contexts[id].subtree_n,
+		       first = cctdb_plan_first_child(plan, id);
+	uint32_t last = 0;
+	for (uint32_t child = first; child < stop; child = cctdb_plan_next_child(plan, id, child))
 		last = child;
 	if (!last)
 		return 0;
-	struct cctdb_context c = convert(img, m, last);
-	return at[last] + cctdb_context_bytes(&c) - at[id + 1];
+	struct cctdb_context c = convert(img, plan, last);
+	return at[last] + cctdb_context_bytes(&c) - at[first];
 }
 
-static bool add_contexts(struct image *img, const struct model *m, const struct names *names,
-			 struct strtab *table)
+static void put_entry(uint8_t *at, const struct model_context *c, const struct cctdb_entry *place,
+		      uint64_t name)
 {
+	static const uint8_t kinds[] = {CCTDB_ENTRY_MAIN_THREAD, CCTDB_ENTRY_APPLICATION_THREAD,
+					CCTDB_ENTRY_UNKNOWN,     CCTDB_ENTRY_UNKNOWN,
+					CCTDB_ENTRY_UNKNOWN,     CCTDB_ENTRY_APPLICATION_THREAD};
+	_Static_assert(sizeof kinds == MODEL_ENTRY_OMP_IDLE + 1, "an entry has no kind");
+	struct cctdb_entry e = *place;
+	e.entry_point = kinds[c->entry];
+	e.pretty_name = name;
+	cctdb_put_entry(at, &e);
+}
+
+static bool add_contexts(struct image *img, const struct cctdb_plan *plan,
+			 const struct names *names, struct strtab *table)
+{
+	const struct model *m = plan->m;
 	uint64_t *at = calloc((size_t)m->n_contexts + 1, sizeof *at);
 	if (!at)
 		return false;
-	uint32_t n_entries = place_contexts(img, m, at);
+	uint32_t n_entries = place_contexts(img, plan, at);
 	uint64_t base = CCTDB_LIST_BYTES + (uint64_t)n_entries * CCTDB_ENTRY_BYTES;
 	uint8_t *p = section_room(img, CCTDB_META_CONTEXTS, base + at[m->n_contexts]);
 	uint64_t start = img->sections[CCTDB_META_CONTEXTS].pointer;
 	if (p)
 		cctdb_put_context_list(p, start + CCTDB_LIST_BYTES, (uint16_t)n_entries);
 	for (uint32_t id = 1, entry = 0; p && id < m->n_contexts; id++) {
-		uint64_t n_bytes = children_bytes(img, m, id, at),
-			 children = n_bytes ? start + base + at[id + 1] : 0;
+		if (plan->id_of[id] == MODEL_NONE)
+			continue;
 		const struct model_context *c = &m->contexts[id];
+		const uint64_t n_bytes = children_bytes(img, plan, id, at);
+		const uint64_t children =
+			n_bytes ? start + base + at[cctdb_plan_first_child(plan, id)] : 0;
 		if (c->kind != MODEL_CONTEXT_ENTRY) {
-			struct cctdb_context out = convert(img, m, id);
+			struct cctdb_context out = convert(img, plan, id);
 			out.children_bytes = n_bytes;
 			out.children = children;
 			cctdb_put_context(p + base + at[id], &out);
 			continue;
 		}
-		static const uint8_t kinds[] = {CCTDB_ENTRY_MAIN_THREAD,
-						CCTDB_ENTRY_APPLICATION_THREAD, CCTDB_ENTRY_UNKNOWN,
-						CCTDB_ENTRY_UNKNOWN, CCTDB_ENTRY_UNKNOWN,
-						CCTDB_ENTRY_APPLICATION_THREAD};
-		_Static_assert(sizeof kinds == MODEL_ENTRY_OMP_IDLE + 1, "an entry has no kind");
-		cctdb_put_entry(p + CCTDB_LIST_BYTES + CCTDB_ENTRY_BYTES * entry++,
-				&(struct cctdb_entry){
-					.children_bytes = n_bytes,
-					.children = children,
-					.context = id,
-					.entry_point = kinds[c->entry],
-					.pretty_name = names->offsets[names_add(
-						table, names_entry(c))], /* is in the table */
-				});
+		put_entry(p + CCTDB_LIST_BYTES + CCTDB_ENTRY_BYTES * entry++, c,
+			  &(struct cctdb_entry){.children_bytes = n_bytes,
+						.children = children,
+						.context = plan->id_of[id]},
+			  names->offsets[names_add(table, names_entry(c))]); /* is in the table */
 	}
 	free(at);
 	return p;
@@ -572,16 +612,17 @@ static enum status write_image(struct image *img, const struct sink_options *o)
 	return outfile_close(&file);
 }
 
-enum status cctdb_write_meta(const struct model *m, const struct sink_options *o,
+enum status cctdb_write_meta(const struct cctdb_plan *plan, const struct sink_options *o,
 			     const struct cctdb_sources *s)
 {
+	const struct model *m = plan->m;
 	struct image img = {0};
 	struct names names = {0};
 	uint64_t header;
 	bool ok = add_names(&names, m, s) && room(&img, cctdb_header_bytes(CCTDB_META), &header) &&
-		  add_general(&img, m) && add_id_names(&img) && add_metrics(&img, m, &names) &&
+		  add_general(&img, m) && add_id_names(&img) && add_metrics(&img, plan, &names) &&
 		  add_strings(&img, &names) && add_objects(&img, m, &names, s) &&
-		  add_contexts(&img, m, &names, &names.table);
+		  add_contexts(&img, plan, &names, &names.table);
 	enum status status = STATUS_NO_MEMORY;
 	if (ok)
 		status = write_image(&img, o);

@@ -19,6 +19,7 @@
 enum { BUFFER_BYTES = 256 << 10 };
 
 struct writer {
+	const struct cctdb_plan *plan;
 	const struct model *m;
 	struct outfile *file;
 	struct cctdb_block *blocks; /* by profile of the file: 0 is the summary */
@@ -52,40 +53,43 @@ static void emit(struct emitter *e, uint32_t context, uint16_t id, double value)
 	e->block->n_values++;
 }
 
-static void emit_profile(struct emitter *e, const struct model_profile *p)
+static void emit_profile(struct emitter *e, const struct cctdb_plan *plan,
+			 const struct model_profile *p)
 {
-	for (size_t i = 0; i < p->n_values; i++)
-		for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
-			if (p->values[i].at[s] != 0)
-				emit(e, p->values[i].context,
-				     cctdb_value_id(p->values[i].metric, s), p->values[i].at[s]);
-}
-
-static void emit_total(struct emitter *e, const struct model_total *t)
-{
-	for (unsigned k = 0; k < CCTDB_IDS_PER_METRIC; k++) {
-		unsigned p = k / MODEL_N_SCOPES, s = k % MODEL_N_SCOPES;
-		double value = p == CCTDB_SUM              ? t->sum[s]
-			       : p == CCTDB_COUNT          ? (double)t->n_profiles
-			       : p == CCTDB_SUM_OF_SQUARES ? t->sum_of_squares[s]
-			       : p == CCTDB_MIN            ? t->min[s]
-							   : t->max[s];
-		if (t->sum[s] != 0 && value != 0)
-			emit(e, t->context, cctdb_statistic_id(t->metric, (enum cctdb_partial)p, s),
-			     value);
+	for (size_t i = 0; i < p->n_values; i++) {
+		const struct model_value *v = &p->values[i];
+		const uint32_t id = plan->id_of[v->context];
+		for (unsigned s = CCTDB_FIRST_SCOPE; id != MODEL_NONE && s < MODEL_N_SCOPES; s++)
+			if (v->at[s] != 0)
+				emit(e, id, cctdb_value_id(v->metric, s), v->at[s]);
 	}
 }
 
-static void emit_all(struct emitter *e, const struct model *m, size_t profile)
+static void emit_total(struct emitter *e, const struct cctdb_plan *plan,
+		       const struct model_total *t)
 {
+	const double *const values[CCTDB_N_PARTIALS] = {t->sum, t->sum_of_squares, t->min, t->max};
+	const uint32_t id = plan->id_of[t->context], statistics = plan->statistics[t->metric];
+	if (id == MODEL_NONE)
+		return;
+	for (enum cctdb_partial p = CCTDB_SUM; p < CCTDB_N_PARTIALS; p++)
+		for (unsigned s = CCTDB_FIRST_SCOPE; s < MODEL_N_SCOPES; s++)
+			if (cctdb_has_statistic(statistics, p, s) && t->sum[s] != 0 &&
+			    values[p][s] != 0)
+				emit(e, id, cctdb_statistic_id(t->metric, p, s), values[p][s]);
+}
+
+static void emit_all(struct emitter *e, const struct cctdb_plan *plan, size_t profile)
+{
+	const struct model *m = plan->m;
 	e->block->n_values = 0;
 	e->block->n_indices = 0;
 	if (profile > 0) {
-		emit_profile(e, &m->profiles[profile - 1]);
+		emit_profile(e, plan, &m->profiles[profile - 1]);
 		model_values_done(m, m->profiles[profile - 1].n_values);
 	} else
 		for (size_t i = 0; i < m->n_totals; i++)
-			emit_total(e, &m->totals[i]);
+			emit_total(e, plan, &m->totals[i]);
 }
 
 /* The i-th profile that this process looks at; the summary comes first. */
@@ -101,7 +105,7 @@ static void count_one(void *arg, size_t i, unsigned worker)
 	(void)worker;
 	if (i == 0 && !cctdb_is_first(w->m))
 		return;
-	emit_all(&(struct emitter){.block = &w->blocks[profile]}, w->m, profile);
+	emit_all(&(struct emitter){.block = &w->blocks[profile]}, w->plan, profile);
 }
 
 /* Writes a profile that fits into a buffer. */
@@ -115,7 +119,7 @@ static void write_small(const struct writer *w, size_t profile, size_t value_byt
 	struct outstream values = {.bytes = room, .capacity = value_bytes},
 			 indices = {.bytes = room + before, .capacity = index_bytes};
 	memset(room + value_bytes, 0, before - value_bytes);
-	emit_all(&(struct emitter){.block = b, .values = &values, .indices = &indices}, w->m,
+	emit_all(&(struct emitter){.block = b, .values = &values, .indices = &indices}, w->plan,
 		 profile);
 }
 
@@ -138,7 +142,7 @@ static void write_one(const struct writer *w, size_t i, struct outstream *out)
 	if (outstream_open(&indices, w->file, b->indices,
 			   index_bytes < BUFFER_BYTES ? index_bytes : BUFFER_BYTES) == STATUS_OK) {
 		emit_all(&(struct emitter){.block = b, .values = &values, .indices = &indices},
-			 w->m, profile);
+			 w->plan, profile);
 		outstream_close(&indices);
 	}
 	outstream_close(&values);
@@ -269,10 +273,12 @@ static enum status place_all(struct writer *w, struct front *f, unsigned n_worke
 	return cctdb_agree(m, !is_first || make_front(f, w) ? STATUS_OK : STATUS_NO_MEMORY);
 }
 
-enum status cctdb_write_profile(const struct model *m, const struct sink_options *o)
+enum status cctdb_write_profile(const struct cctdb_plan *plan, const struct sink_options *o)
 {
+	const struct model *m = plan->m;
 	struct outfile file;
-	struct writer w = {.m = m,
+	struct writer w = {.plan = plan,
+			   .m = m,
 			   .file = &file,
 			   .own = cctdb_own_profiles(m),
 			   .blocks = calloc((size_t)m->n_profiles + 1, sizeof *w.blocks)};

@@ -3,10 +3,10 @@
  * Copies of the source files that contexts name, below src/ of the database at their absolute
  * paths, where hpcviewer looks for them. A file is left out if it cannot be read, is not a regular
  * file, is unreasonably large, or may not be read by the owners of the measurement (rights.h). Its
- * path is still in meta.db. A file is also left out if its path is a directory of another file,
- * because it is in an archive or is gone. A copy is readable only for those who could read the
- * original. A copy that cannot be written fails the sink. Tests: tests/unit/sink/test_sink_cctdb.c,
- * tests/cli/sink/sink_cctdb.sh.
+ * path is still in meta.db. So is that of a file that hardly matters. A file is also left out if
+ * its path is a directory of another file, because it is in an archive or is gone. A copy is
+ * readable only for those who could read the original. A copy that cannot be written fails the
+ * sink. Tests: tests/unit/sink/test_sink_cctdb.c, tests/cli/sink/sink_cctdb.sh.
  */
 #include "common/base/log.h"
 #include "common/base/map.h"
@@ -28,6 +28,12 @@
 #include <unistd.h>
 
 enum { MAX_SOURCE_BYTES = 16 << 20, COPY_BYTES = 64 << 10 };
+
+/*
+ * Less than this of every metric: not copied. A program that imports PyTorch runs lines of 700
+ * files once, 13 MB of source.
+ */
+#define SHARE 0.005
 
 /* A file to copy, and the result. */
 struct source {
@@ -166,19 +172,33 @@ static enum status say_first_cause(const struct copying *c)
 	return STATUS_OK;
 }
 
+static void name_files(const struct model *m, uint32_t context, bool *named)
+{
+	const struct model_context *c = &m->contexts[context];
+	if (c->file < m->n_files)
+		named[c->file] = true;
+	if (c->kind == MODEL_CONTEXT_FUNCTION && c->function < m->n_functions &&
+	    m->functions[c->function].file < m->n_files)
+		named[m->functions[c->function].file] = true;
+}
+
+/* The files of contexts that have at least SHARE of a metric. NULL: memory is short. */
 static bool *named_files(const struct model *m)
 {
 	bool *named = calloc(m->n_files ? m->n_files : 1, sizeof *named);
-	if (!named)
-		return NULL;
-	for (uint32_t i = 0; i < m->n_contexts; i++) {
-		const struct model_context *c = &m->contexts[i];
-		if (c->file < m->n_files)
-			named[c->file] = true;
-		if (c->kind == MODEL_CONTEXT_FUNCTION && c->function < m->n_functions &&
-		    m->functions[c->function].file < m->n_files)
-			named[m->functions[c->function].file] = true;
+	double *whole = calloc((size_t)m->n_metrics + 1, sizeof *whole);
+	for (size_t i = 0; named && whole && i < m->n_totals; i++) {
+		const struct model_total *t = &m->totals[i];
+		if (t->context == 0) /* the root's come first */
+			whole[t->metric] = t->sum[MODEL_EXECUTION];
+		if (t->sum[MODEL_EXECUTION] >= SHARE * whole[t->metric])
+			name_files(m, t->context, named);
 	}
+	if (!whole) {
+		free(named);
+		named = NULL;
+	}
+	free(whole);
 	return named;
 }
 

@@ -24,6 +24,7 @@ struct line {
 };
 
 struct writer {
+	const struct cctdb_plan *plan;
 	const struct model *m;
 	struct outfile *file;
 	struct line *lines; /* by profile */
@@ -38,9 +39,12 @@ static void fail(struct writer *w, const char *why)
 		log_error(w->file->path, "%s", why);
 }
 
-static void put(struct line *l, struct outstream *out, uint64_t time_ns, uint32_t context)
+/* `context`: of the model. */
+static void put(const struct writer *w, struct line *l, struct outstream *out, uint64_t time_ns,
+		uint32_t context)
 {
-	cctdb_put_sample(outstream_room(out, CCTDB_SAMPLE_BYTES), time_ns, context);
+	cctdb_put_sample(outstream_room(out, CCTDB_SAMPLE_BYTES), time_ns,
+			 cctdb_plan_id(w->plan, context));
 	if (l->n++ == 0)
 		l->first_ns = time_ns;
 	l->last_ns = time_ns;
@@ -77,12 +81,12 @@ static void write_samples(struct writer *w, uint32_t profile, struct outstream *
 			if (samples[i].shown == 0 && context == 0)
 				continue;
 			context = samples[i].shown;
-			put(l, out, samples[i].time_ns, context);
+			put(w, l, out, samples[i].time_ns, context);
 		}
 		progress_add(&w->progress, n, worker);
 	}
 	if (context != 0)
-		put(l, out, p->end_ns > l->last_ns ? p->end_ns : l->last_ns, 0);
+		put(w, l, out, p->end_ns > l->last_ns ? p->end_ns : l->last_ns, 0);
 }
 
 static void write_ops(struct writer *w, uint32_t profile, struct outstream *out,
@@ -98,14 +102,14 @@ static void write_ops(struct writer *w, uint32_t profile, struct outstream *out,
 		}
 		for (size_t i = 0; i < n; i++) {
 			if (l->n && ops[i].start_ns > end_ns)
-				put(l, out, end_ns, 0);
-			put(l, out, ops[i].start_ns, ops[i].context);
+				put(w, l, out, end_ns, 0);
+			put(w, l, out, ops[i].start_ns, ops[i].context);
 			end_ns = ops[i].end_ns;
 		}
 		progress_add(&w->progress, n, worker);
 	}
 	if (l->n)
-		put(l, out, end_ns, 0);
+		put(w, l, out, end_ns, 0);
 }
 
 union chunk {
@@ -190,10 +194,11 @@ static uint64_t place_lines(struct writer *w, uint64_t at)
 	return at;
 }
 
-enum status cctdb_write_trace(const struct model *m, const struct sink_options *o)
+enum status cctdb_write_trace(const struct cctdb_plan *plan, const struct sink_options *o)
 {
+	const struct model *m = plan->m;
 	struct outfile file;
-	struct writer w = {.m = m, .file = &file, .own = cctdb_own_profiles(m)};
+	struct writer w = {.plan = plan, .m = m, .file = &file, .own = cctdb_own_profiles(m)};
 	struct cctdb_place place = {.front = cctdb_header_bytes(CCTDB_TRACE) + CCTDB_TRACES_BYTES +
 					     (uint64_t)m->n_profiles * CCTDB_TRACE_BYTES};
 	enum status status = cctdb_create(m, &file, o->directory, "trace.db");

@@ -3,11 +3,11 @@
  * metrics/default.yaml: the table of metrics that hpcviewer and Hatchet show, after METRICS.yaml of
  * HPCToolkit (release 2024.01). Formulas have the form of a map {operator: [left, right]}, the only
  * one that hpcviewer reads. Names of roots equal the metrics' names, as Hatchet expects. Only sums
- * are shown at first; if there are several threads, there are also mean, minimum, maximum and
- * deviation over them. All metrics are roots, as HPCToolkit writes them and Hatchet needs them, in
- * the order of the tree that they form: parts follow the whole. People read launch characteristics
- * as means, the sum divided by the number of launches; the sums are only inputs. Test:
- * tests/unit/sink/test_sink_cctdb.c.
+ * are shown at first; if there are several threads, there is also the mean over them, and for what
+ * was measured in each of them minimum, maximum and deviation. All metrics are roots, as HPCToolkit
+ * writes them and Hatchet needs them, in the order of the tree that they form: parts follow the
+ * whole. People read launch characteristics as means, the sum divided by the number of launches;
+ * the sums are only inputs. Test: tests/unit/sink/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
 #include "common/safe/printable.h"
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const partial_names[CCTDB_N_PARTIALS] = {"sum", "count", "sumsq", "min", "max"};
+static const char *const partial_names[CCTDB_N_PARTIALS] = {"sum", "sumsq", "min", "max"};
 
 static void put_quoted(FILE *out, const char *s)
 {
@@ -49,15 +49,18 @@ static void put_quoted(FILE *out, const char *s)
 	fputc('"', out);
 }
 
-static bool put_inputs(FILE *out, const struct model *m)
+static bool put_inputs(FILE *out, const struct cctdb_plan *plan)
 {
+	const struct model *m = plan->m;
 	fputs(m->n_metrics ? "inputs:\n" : "inputs: []\n", out);
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		char *name = names_metric(&m->metrics[i]);
 		if (!name)
 			return false;
-		for (unsigned p = 0; p < CCTDB_N_PARTIALS; p++)
-			for (unsigned s = MODEL_FUNCTION; s < MODEL_N_SCOPES; s++) {
+		for (enum cctdb_partial p = CCTDB_SUM; p < CCTDB_N_PARTIALS; p++)
+			for (unsigned s = CCTDB_FIRST_SCOPE; s < MODEL_N_SCOPES; s++) {
+				if (!cctdb_has_statistic(plan->statistics[i], p, s))
+					continue;
 				fprintf(out, "  - &m%" PRIu32 "-%s-%s\n    metric: ", i,
 					partial_names[p], cctdb_scope_names[s]);
 				put_quoted(out, name);
@@ -125,11 +128,11 @@ static void put_variant(FILE *out, const char *what, uint32_t metric, uint32_t n
 	put_formula(out, what, metric, "function", n_profiles);
 }
 
-static void put_roots(FILE *out, const struct model *m)
+static void put_roots(FILE *out, const struct cctdb_plan *plan)
 {
 	static const char *const variants[] = {"Sum", "Mean", "Min", "Max", "StdDev"};
+	const struct model *m = plan->m;
 	uint32_t n_threads = model_count_threads(m);
-	unsigned n_variants = n_threads > 1 ? 5 : 1;
 	fputs(m->n_metrics ? "roots:\n" : "roots: []\n", out);
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_metric *metric = &m->metrics[i];
@@ -143,13 +146,16 @@ static void put_roots(FILE *out, const struct model *m)
 			put_mean(out, i, metric->divisor);
 			continue;
 		}
+		const unsigned n_variants = cctdb_has_spread(plan->statistics[i]) ? 5
+					    : n_threads > 1                       ? 2
+										  : 1;
 		fputs("    variants:\n", out);
 		for (unsigned v = 0; v < n_variants; v++)
 			put_variant(out, variants[v], i, n_threads);
 	}
 }
 
-enum status cctdb_write_yaml(const struct model *m, const struct sink_options *o)
+enum status cctdb_write_yaml(const struct cctdb_plan *plan, const struct sink_options *o)
 {
 	char *text = NULL, *directory = outfile_path(o->directory, "metrics");
 	size_t n = 0;
@@ -157,8 +163,8 @@ enum status cctdb_write_yaml(const struct model *m, const struct sink_options *o
 	enum status status = STATUS_NO_MEMORY;
 	if (out) {
 		fputs("version: 0\n", out);
-		bool ok = put_inputs(out, m);
-		put_roots(out, m);
+		bool ok = put_inputs(out, plan);
+		put_roots(out, plan);
 		if (fclose(out) == 0 && ok)
 			status = STATUS_OK;
 	}

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char quote[] = "\x22";
@@ -128,6 +129,7 @@ void json_null(struct json *j, const char *key)
 	put_value(j, key, "null");
 }
 
+/* 15 digits where they mean the same number, as they do for most. Others need 17. */
 void json_real(struct json *j, const char *key, double value)
 {
 	char text[32];
@@ -135,7 +137,9 @@ void json_real(struct json *j, const char *key, double value)
 		json_null(j, key);
 		return;
 	}
-	snprintf(text, sizeof text, "%.17g", value);
+	snprintf(text, sizeof text, "%.15g", value);
+	if (strtod(text, NULL) != value)
+		snprintf(text, sizeof text, "%.17g", value);
 	put_value(j, key, text);
 }
 

@@ -13,6 +13,7 @@ struct builder {
 	struct map places, loops; /* (file, line), (function, file and line) -> index */
 	uint32_t *region_of;      /* by context: of the frame-like ones */
 	bool *own;                /* by context: a function or loop with a node of its own */
+	bool *only_calls;         /* by context: an instruction without values, see find_calls() */
 };
 
 static bool is_frame(const struct model_context *c)
@@ -55,6 +56,24 @@ static void find_own(struct builder *b)
 		if (m->totals[i].sum[MODEL_POINT] != 0 &&
 		    is_frame(&m->contexts[m->totals[i].context]))
 			b->own[m->totals[i].context] = true;
+}
+
+/*
+ * Finds the instructions that only call. They say no more than the function around them, which has
+ * no lines, so they have the function's node.
+ */
+static void find_calls(struct builder *b)
+{
+	const struct model *m = b->m;
+	for (uint32_t i = 1; i < m->n_contexts; i++)
+		b->only_calls[i] = m->contexts[i].kind == MODEL_CONTEXT_INSTRUCTION &&
+				   m->contexts[i].subtree_n > 1;
+	for (size_t i = 0; i < m->n_totals; i++)
+		if (m->totals[i].sum[MODEL_POINT] != 0)
+			b->only_calls[m->totals[i].context] = false;
+	for (uint32_t i = 1; i < m->n_contexts; i++)
+		if (b->only_calls[i])
+			b->own[m->contexts[i].parent] = true;
 }
 
 static bool add_region(struct builder *b, struct otf2_region region)
@@ -135,6 +154,7 @@ static bool add_node(struct builder *b, uint32_t context)
 	node.on_guess = b->m->contexts[context].marked ||
 			(node.parent != MODEL_NONE && b->t->nodes.at[node.parent].on_guess);
 	node.region = b->region_of[node.frame];
+	node.is_inlined = b->m->contexts[node.frame].relation == MODEL_INLINED;
 	if (!place_of(b, &b->m->contexts[context], &node.place))
 		return false;
 	struct otf2_node *n = vec_push(&b->t->nodes);
@@ -155,7 +175,7 @@ static bool add_contexts(struct builder *b)
 		if ((is_frame(c) || c->kind == MODEL_CONTEXT_ENTRY) &&
 		    (b->region_of[i] = region_of(b, i)) == MODEL_NONE)
 			return false;
-		if ((!is_frame(c) || b->own[i]) && !add_node(b, i))
+		if ((is_frame(c) ? b->own[i] : !b->only_calls[i]) && !add_node(b, i))
 			return false;
 	}
 	return true;
@@ -168,16 +188,19 @@ enum status otf2_tree_make(const struct model *m, struct otf2_tree *t)
 	struct builder b = {.m = m,
 			    .t = t,
 			    .region_of = calloc(n, sizeof *b.region_of),
-			    .own = calloc(n, sizeof *b.own)};
-	bool ok = t->node_of && b.region_of && b.own;
+			    .own = calloc(n, sizeof *b.own),
+			    .only_calls = calloc(n, sizeof *b.only_calls)};
+	bool ok = t->node_of && b.region_of && b.own && b.only_calls;
 	if (ok) {
 		find_own(&b);
+		find_calls(&b);
 		ok = add_function_regions(&b) && add_contexts(&b);
 	}
 	map_free(&b.places);
 	map_free(&b.loops);
 	free(b.region_of);
 	free(b.own);
+	free(b.only_calls);
 	if (ok)
 		return STATUS_OK;
 	log_error(NULL, "out of memory");
@@ -192,6 +215,15 @@ void otf2_tree_free(struct otf2_tree *t)
 	vec_free(&t->nodes);
 	free(t->node_of);
 	t->node_of = NULL;
+}
+
+/*
+ * True for two places in one frame. Readers know a frame by its region and its caller: calls of one
+ * function from several instructions without lines are one frame to them.
+ */
+static bool are_one_frame(const struct otf2_node *a, const struct otf2_node *b)
+{
+	return a->parent == b->parent && a->region == b->region && a->is_inlined == b->is_inlined;
 }
 
 struct otf2_step otf2_tree_step(const struct otf2_tree *t, uint32_t from, uint32_t to)
@@ -209,7 +241,7 @@ struct otf2_step otf2_tree_step(const struct otf2_tree *t, uint32_t from, uint32
 		b = nodes[b].parent;
 		step.n_entered++;
 	}
-	while (a != MODEL_NONE && a != b && nodes[a].frame != nodes[b].frame) {
+	while (a != MODEL_NONE && a != b && !are_one_frame(&nodes[a], &nodes[b])) {
 		a = nodes[a].parent;
 		b = nodes[b].parent;
 		step.n_left++;

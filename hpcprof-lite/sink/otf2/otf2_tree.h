@@ -52,6 +52,7 @@ struct otf2_node {
 	uint32_t region;
 	uint32_t place;       /* MODEL_NONE if unknown */
 	bool on_guess;        /* this frame or one further out was guessed */
+	bool is_inlined;      /* the frame is an inlined call */
 };
 
 struct otf2_tree {

@@ -147,6 +147,14 @@ if "$HPCPROF" --to cctdb --no-structs -o db "$job" >out 2>err; then
 		rm -rf gone
 	done
 	is "SIGTERM leaves nothing half-written" "$left" ""
+	"$HPCPROF" --to cctdb --no-structs -o gone big >out 2>err &
+	reader=$!
+	until ls -d gone* >/dev/null 2>&1 || ! kill -0 $reader 2>/dev/null; do :; done
+	kill -TERM $reader
+	wait $reader
+	like "... and says that there is none" "$([ -d gone ] && echo whole || tail -n 1 err)" \
+		'^(whole|hpcprof-lite: ended by a signal: no database is left)$'
+	rm -rf gone
 	# Somebody cuts the measurement while it is read: as soon as the database is begun, its
 	# reader is stopped; the time lines are still to be read then.
 	cut_while_read() {

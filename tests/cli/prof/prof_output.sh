@@ -46,6 +46,16 @@ case $OUTPUTS in
 *) skip "a limit on the size of files of OTF2" "built without OTF2" ;;
 esac
 
+# --- few processors: the report stands there before the database is written
+(
+	ulimit -f 100
+	"$HPCPROF" --no-structs -j1 --to text,cctdb -o db-order big 2>&1
+) | cat >both
+"$HPCPROF" -q --no-structs -j1 --to text big >alone
+sed '/^hpcprof-lite: db-order/,$d' both >before
+ok "the report comes before the database, even before its failure" cmp before alone
+like "... which is said" "$(tail -n 1 both)" '^hpcprof-lite: db-order\..*: File (is )?too large$'
+
 # --- nobody reads the report: the files are written all the same
 cat >unread.py <<'EOF'
 import os, subprocess, sys

@@ -26,8 +26,8 @@ judged() {
 	n=$((n + 1))
 	if write "db$n" "$@" && "$PYTHON3" "$JUDGE/read_cctdb.py" "$T/db$n" >"$T/got"; then
 		"$FIXTURE" sums - "$@" >"$T/want"
-		ok "$desc" "$PYTHON3" "$JUDGE/compare_facts.py" "$T/got" "$T/want" contexts \
-			profiles total function samples
+		ok "$desc" "$PYTHON3" "$JUDGE/compare_facts.py" "$T/got" "$T/want" profiles \
+			total function samples
 	else
 		fail "$desc"
 	fi
@@ -99,6 +99,7 @@ for name, root in roots.items():
         assert "percent" in root["variants"]["Sum"]["render"]
         assert root["variants"]["Sum"]["formula"]["inclusive"]["standard"]["metric"] == name
         assert root["variants"]["Mean"]["formula"]["inclusive"]["standard"]["/"][1] == 4  # threads; queues have no values
+        assert ("Min" in root["variants"]) == (not name.startswith("G"))  # measured in each thread
 PY
 else
 	skip "default.yaml is YAML" "no ruamel.yaml here"

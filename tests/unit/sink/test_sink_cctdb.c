@@ -150,7 +150,7 @@ static void ids_of_values_are_distinct(void **state)
 	(void)state;
 	for (uint32_t m = 0; m < 3; m++)
 		for (unsigned p = 0; p < CCTDB_N_PARTIALS; p++)
-			for (unsigned s = 0; s < MODEL_N_SCOPES; s++) {
+			for (unsigned s = CCTDB_FIRST_SCOPE; s < MODEL_N_SCOPES; s++) {
 				uint16_t id = cctdb_statistic_id(m, (enum cctdb_partial)p, s);
 				assert_in_range(id, 0, 3 * CCTDB_IDS_PER_METRIC - 1);
 				assert_false(seen[id]);
@@ -160,6 +160,64 @@ static void ids_of_values_are_distinct(void **state)
 			 cctdb_statistic_id(2, CCTDB_SUM, MODEL_EXECUTION));
 	assert_int_equal(cctdb_statistic_id(CCTDB_MAX_METRICS - 1, CCTDB_MAX, MODEL_EXECUTION),
 			 CCTDB_MAX_METRICS * CCTDB_IDS_PER_METRIC - 1);
+}
+
+static struct model_total total_of(uint32_t context, double function, double execution, bool own)
+{
+	struct model_total t = {.context = context, .n_profiles = 1};
+	const double values[MODEL_N_SCOPES] = {own ? function : 0, function, function, execution};
+	for (unsigned s = 0; s < MODEL_N_SCOPES; s++) {
+		t.n_values[s] = values[s] != 0;
+		t.sum[s] = t.min[s] = t.max[s] = values[s];
+		t.sum_of_squares[s] = values[s] * values[s];
+	}
+	return t;
+}
+
+/* main calls f at an instruction. It was sampled at another one, and f at a line. */
+static void the_plan_leaves_out_what_says_nothing(void **state)
+{
+	const struct model_context contexts[] = {
+		{.parent = MODEL_NONE, .subtree_n = 8, .kind = MODEL_CONTEXT_ROOT},
+		{.parent = 0, .subtree_n = 7, .kind = MODEL_CONTEXT_ENTRY},
+		{.parent = 1,
+		 .subtree_n = 6,
+		 .kind = MODEL_CONTEXT_FUNCTION,
+		 .relation = MODEL_CALL},
+		{.parent = 2, .subtree_n = 3, .kind = MODEL_CONTEXT_INSTRUCTION},
+		{.parent = 3,
+		 .subtree_n = 2,
+		 .kind = MODEL_CONTEXT_FUNCTION,
+		 .relation = MODEL_CALL},
+		{.parent = 4, .subtree_n = 1, .kind = MODEL_CONTEXT_LINE},
+		{.parent = 2, .subtree_n = 1, .kind = MODEL_CONTEXT_INSTRUCTION},
+		{.parent = 2,
+		 .subtree_n = 1,
+		 .kind = MODEL_CONTEXT_FUNCTION,
+		 .relation = MODEL_CALL},
+	};
+	const struct model_total totals[] = {total_of(0, 0, 3, false), total_of(1, 0, 3, false),
+					     total_of(2, 1, 3, false), total_of(3, 0, 2, false),
+					     total_of(4, 2, 2, false), total_of(5, 2, 2, true),
+					     total_of(6, 1, 1, true)};
+	const uint32_t none = MODEL_NONE, ids[] = {0, 1, 2, none, 3, 4, 5, 6},
+		       blocks[] = {1, 1, 2, none, 5, 5, 6, 7};
+	const struct model m = {
+		.contexts = contexts, .n_contexts = 8, .totals = totals, .n_totals = 7};
+	struct cctdb_plan p;
+	(void)state;
+	assert_true(cctdb_plan_make(&p, &m));
+	assert_int_equal(p.n_contexts, 7);
+	for (uint32_t i = 0; i < 8; i++) {
+		assert_int_equal(p.id_of[i], ids[i]);
+		assert_int_equal(p.block_of[i], blocks[i]);
+	}
+	assert_int_equal(cctdb_plan_id(&p, 3), 2);
+	assert_int_equal(cctdb_plan_first_child(&p, 2), 4);
+	assert_int_equal(cctdb_plan_next_child(&p, 2, 4), 6);
+	assert_int_equal(cctdb_plan_next_child(&p, 2, 6), 7);
+	assert_int_equal(cctdb_plan_next_child(&p, 2, 7), 8);
+	cctdb_plan_free(&p);
 }
 
 static void source_paths_stay_below_src(void **state)
@@ -357,6 +415,8 @@ struct sources {
 	char top[32], *database, *paths[SOURCES];
 	struct model_file files[SOURCES];
 	struct model_context contexts[SOURCES];
+	struct model_metric metric;
+	struct model_total totals[SOURCES];
 	struct model m;
 };
 
@@ -382,6 +442,9 @@ static void begin_sources(struct sources *s)
 	make_directory(s->database);
 	s->m.files = s->files;
 	s->m.contexts = s->contexts;
+	s->m.metrics = &s->metric;
+	s->m.n_metrics = 1;
+	s->m.totals = s->totals;
 }
 
 static void add_source(struct sources *s, const char *name)
@@ -389,7 +452,9 @@ static void add_source(struct sources *s, const char *name)
 	const uint32_t i = s->m.n_files++;
 	s->files[i].path = s->paths[i] = outfile_path(s->top, name);
 	s->contexts[i] = (struct model_context){.kind = MODEL_CONTEXT_LINE, .file = i};
+	s->totals[i] = total_of(i, 0, i ? 1 : 100, false); /* context 0 is the whole */
 	s->m.n_contexts = s->m.n_files;
+	s->m.n_totals = s->m.n_files;
 }
 
 static void end_sources(struct sources *s)
@@ -428,6 +493,26 @@ static void a_cause_is_said_once(void **state)
 	assert_int_equal(cctdb_copy_sources(&s.m, &o, &copied), STATUS_OK);
 	for (uint32_t i = 0; i < SOURCES; i++)
 		assert_non_null(copied.relative[i]);
+	cctdb_sources_free(&copied);
+	end_sources(&s);
+}
+
+static void a_file_that_hardly_matters_is_not_copied(void **state)
+{
+	struct sources s;
+	struct cctdb_sources copied;
+	(void)state;
+	begin_sources(&s);
+	for (char name[] = "0.c"; name[0] < '3'; name[0]++) {
+		add_source(&s, name);
+		write_file(s.paths[s.m.n_files - 1], 1);
+	}
+	s.totals[2].sum[MODEL_EXECUTION] = 0.49;
+	assert_int_equal(
+		cctdb_copy_sources(&s.m, &(struct sink_options){.directory = s.database}, &copied),
+		STATUS_OK);
+	assert_non_null(copied.relative[1]);
+	assert_null(copied.relative[2]);
 	cctdb_sources_free(&copied);
 	end_sources(&s);
 }
@@ -514,9 +599,11 @@ int main(void)
 		cmocka_unit_test(packed_records),
 		cmocka_unit_test(blocks_and_tuples),
 		cmocka_unit_test(ids_of_values_are_distinct),
+		cmocka_unit_test(the_plan_leaves_out_what_says_nothing),
 		cmocka_unit_test(source_paths_stay_below_src),
 		cmocka_unit_test(a_cause_is_said_once),
 		cmocka_unit_test(a_file_gives_way_to_a_directory),
+		cmocka_unit_test(a_file_that_hardly_matters_is_not_copied),
 		cmocka_unit_test(identities_are_distinct),
 		cmocka_unit_test(queues_are_distinct_streams),
 		cmocka_unit_test(means_are_written_as_sums),

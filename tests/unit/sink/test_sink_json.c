@@ -61,6 +61,7 @@ static void put_numbers(struct json *j)
 	json_u64(j, NULL, UINT64_MAX);
 	json_i64(j, NULL, INT64_MIN);
 	json_real(j, NULL, 0.1);
+	json_real(j, NULL, 0.1 + 0.2);
 	json_real(j, NULL, NAN);
 	json_hex(j, NULL, 0x401136);
 }
@@ -82,7 +83,7 @@ static void test_numbers(void **state)
 {
 	(void)state;
 	check(put_numbers, "[\n18446744073709551615,\n-9223372036854775808,\n"
-			   "0.10000000000000001,\nnull,\n\"0x401136\"\n]\n");
+			   "0.1,\n0.30000000000000004,\nnull,\n\"0x401136\"\n]\n");
 }
 
 int main(void)
