@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "hpcrun-lite/python/python_internal.h"
+#include "hpcrun-lite/python/torch_code.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -143,6 +144,27 @@ static void test_guards(void **state)
 		check_version(minor);
 }
 
+/* A call of a module that is known as one no longer changes the tag, and no guard holds. */
+static void test_calls_forgotten(void **state)
+{
+	enum { MORE = 16, CALL = 1 };
+	const struct python_layout *l = make_interpreter(13);
+	(void)state;
+	put(memory.frame[CALL], l->frame.locals, (uintptr_t)memory.code[0], 8);
+	torch_code_add_place((uintptr_t)memory.code[CALL], 7 + CALL);
+	assert_true(python_enter(caller, walker));
+	const uint64_t tag = python_tag(caller);
+	const uint32_t n = python_guard(caller, guard, sizeof guard);
+	assert_int_equal(caller->torch_now.n, 1);
+	assert_true(holds(n));
+	for (unsigned i = 0; i < MORE; i++)
+		torch_code_add_place((uintptr_t)memory.code[CALL], 100 + i);
+	assert_false(holds(n));
+	assert_true(python_tag(caller) != tag);
+	assert_int_equal(caller->torch_now.n, 0);
+	torch_code_forget();
+}
+
 /* Before 3.12 a code object has no number, and a thread that is not the main one may not look. */
 static void test_plain(void **state)
 {
@@ -161,6 +183,7 @@ static void test_plain(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_guards),
+					   cmocka_unit_test(test_calls_forgotten),
 					   cmocka_unit_test(test_plain)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
