@@ -180,10 +180,31 @@ static void test_plain(void **state)
 	assert_false(python_may_remember(caller, true));
 }
 
+static uint16_t no_module(void)
+{
+	return MSR_MODULE_UNKNOWN;
+}
+
+/* A path without its Python frames, which the next one may have, is broken: nobody remembers it. */
+static void test_no_module(void **state)
+{
+	static const struct python_host host = {.module = no_module};
+	static const uint64_t address[1];
+	const struct unwind_path walked = {.addr = address, .n = 1, .end = UNWIND_ROOT};
+	struct python_path path;
+	(void)state;
+	make_interpreter(13);
+	python.host = &host;
+	python.module = msr_addr_module(address[0]);
+	python_splice(caller, walker, &walked, 0, true, NULL, NULL, &path);
+	assert_int_equal(path.n, 1);
+	assert_true(path.broken);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_guards),
-					   cmocka_unit_test(test_calls_forgotten),
-					   cmocka_unit_test(test_plain)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_guards), cmocka_unit_test(test_calls_forgotten),
+		cmocka_unit_test(test_plain), cmocka_unit_test(test_no_module)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
