@@ -521,7 +521,6 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 {
 	const struct python_layout *l = atomic_load_explicit(&python.layout, memory_order_acquire);
 	struct python_state state;
-	uint16_t module;
 	path->broken = false;
 	if (t)
 		t->is_plain = !l || (!other && is_plain(walked));
@@ -534,8 +533,7 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 	reader_begin(&t->reader, own_lo, own_hi);
 	if (!t->is_main)
 		reader_begin_frames(&t->reader, &t->batch[0]);
-	if (!python_find_state(l, t, other, &state) ||
-	    (module = logical_module()) == MSR_MODULE_UNKNOWN) {
+	if (!python_find_state(l, t, other, &state)) {
 		pass_through(t, walked, n_inner, cuts, path);
 		return;
 	}
@@ -548,8 +546,10 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 		reader_begin_frames(&t->reader, &t->batch[0]);
 	frames_collect(&t->frames, l, &t->reader, state.bytes, state.at);
 	reader_end_frames(&t->reader);
-	path->broken = t->frames.broken;
-	if (!t->frames.n_frames) {
+	/* The first path of a process may find the table of modules in use. */
+	const uint16_t module = t->frames.n_frames ? logical_module() : 0;
+	path->broken = t->frames.broken || module == MSR_MODULE_UNKNOWN;
+	if (!t->frames.n_frames || module == MSR_MODULE_UNKNOWN) {
 		pass_through(t, walked, n_inner, cuts, path);
 		return;
 	}

@@ -43,6 +43,8 @@ uint64_t python_tag(struct python_thread *t)
 	}
 	for (uint32_t i = 0; i < f->n_runs; i++)
 		sum += code_tag_run(&f->run[i], i);
+	/* torch_code.c may have forgotten a function that calls modules */
+	sum += t->torch_now.n * UINT64_C(0x9E3779B97F4A7C15);
 	return sum > PYTHON_TAG_PLAIN ? sum : PYTHON_TAG_PLAIN + 1;
 }
 

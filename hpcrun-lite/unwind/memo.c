@@ -21,7 +21,7 @@
 enum { BY_TAG, BY_NODE, ORDERS };
 enum { LISTS_BITS = 10, LISTS = 1 << LISTS_BITS, SEARCH_MOST = 16, AT_ONCE = 8, NEXTS = 2 };
 
-enum { RING_BYTES = 12 << 20, BLOCK_ALIGN = 64 };
+enum { RING_BYTES = 12 << 20, BLOCK_ALIGN = UNWIND_MEMO_ALIGN };
 
 /* The number of an entry is its index + 1; 0: none. */
 struct entry {

@@ -23,6 +23,7 @@ enum {
 	UNWIND_MEMO_WORDS = 256,        /* a path that depends on more is not remembered */
 	UNWIND_MEMO_GUARD_BYTES = 8192, /* longest guard, a multiple of 8 */
 	UNWIND_MEMO_VARIANTS = 16384,
+	UNWIND_MEMO_ALIGN = 64, /* of its memory */
 };
 
 struct unwind_memo;

@@ -27,7 +27,7 @@ checked() {
 		shift 3
 		LD_PRELOAD=$library HPCTOOLKIT_LITE=$settings exec "$@"' \
 		sh "$T/run" "$LIBRARY" "say=0;check=1;$1" \
-		"$PY" "$srcdir/tests/python/again.py" 300 \
+		"$PY" "$srcdir/tests/python/again.py" 150 \
 		>out 2>err || status=$?
 	cat run/*.hpcrun | tr '\0' '\n' | grep -a '^remembered call paths: ' >notes ||
 		diag "no notes"

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "hpcrun-lite/python/python_internal.h"
+#include "hpcrun-lite/python/torch_code.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -151,6 +152,27 @@ static void test_guards(void **state)
 		check_version(minor);
 }
 
+/* A call of a module that is known as one no longer changes the tag, and no guard holds. */
+static void test_calls_forgotten(void **state)
+{
+	enum { MORE = 16, CALL = 1 };
+	const struct python_layout *l = make_interpreter(13);
+	(void)state;
+	put(memory.frame[CALL], l->frame.locals, (uintptr_t)memory.code[0], 8);
+	torch_code_add_place((uintptr_t)memory.code[CALL], 7 + CALL);
+	assert_true(python_enter(caller, walker));
+	const uint64_t tag = python_tag(caller);
+	const uint32_t n = python_guard(caller, guard, sizeof guard);
+	assert_int_equal(caller->torch_now.n, 1);
+	assert_true(holds(n));
+	for (unsigned i = 0; i < MORE; i++)
+		torch_code_add_place((uintptr_t)memory.code[CALL], 100 + i);
+	assert_false(holds(n));
+	assert_true(python_tag(caller) != tag);
+	assert_int_equal(caller->torch_now.n, 0);
+	torch_code_forget();
+}
+
 /* Before 3.12 a code object has no number, and a thread that is not the main one may not look. */
 static void test_plain(void **state)
 {
@@ -166,9 +188,31 @@ static void test_plain(void **state)
 	assert_false(python_may_remember(caller, true));
 }
 
+static uint16_t no_module(void)
+{
+	return MSR_MODULE_UNKNOWN;
+}
+
+/* A path without its Python frames, which the next one may have, is broken: nobody remembers it. */
+static void test_no_module(void **state)
+{
+	static const struct python_host host = {.module = no_module};
+	static const uint64_t address[1];
+	const struct unwind_path walked = {.addr = address, .n = 1, .end = UNWIND_ROOT};
+	struct python_path path;
+	(void)state;
+	make_interpreter(13);
+	python.host = &host;
+	python.module = msr_addr_module(address[0]);
+	python_splice(caller, walker, &walked, 0, true, NULL, NULL, &path);
+	assert_int_equal(path.n, 1);
+	assert_true(path.broken);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_guards),
-					   cmocka_unit_test(test_plain)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_guards), cmocka_unit_test(test_calls_forgotten),
+		cmocka_unit_test(test_plain), cmocka_unit_test(test_no_module)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,8 @@ static uint32_t number_of_path(void)
 static void new_memo(void)
 {
 	free(memo);
-	memo = calloc(1, unwind_memo_bytes());
+	memo = aligned_alloc(UNWIND_MEMO_ALIGN, unwind_memo_bytes());
+	memset(memo, 0, unwind_memo_bytes());
 	tag = 1;
 	n_found = n_kept = n_refused = n_next = 0;
 	has_guards = false;
