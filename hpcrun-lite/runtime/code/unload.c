@@ -3,6 +3,7 @@
 #include "hpcrun-lite/runtime/code/unload.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/find_object.h"
 #include "common/safe/load.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/regions/region.h"
@@ -20,11 +21,12 @@ static const struct link_map *last; /* the last object that was loaded at the st
 static const struct link_map *map_of(uintptr_t code)
 {
 	struct dl_find_object found;
-	return _dl_find_object((void *)code, &found) == 0 ? found.dlfo_link_map : NULL;
+	return find_object((void *)code, &found) == 0 ? found.dlfo_link_map : NULL;
 }
 
 void unload_start(void)
 {
+	find_object_all_stay();
 	last = map_of((uintptr_t)unload_start);
 	while (last && last->l_next)
 		last = last->l_next;

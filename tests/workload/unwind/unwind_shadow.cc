@@ -10,6 +10,7 @@
 // may be deeper than the stack. usage: unwind_shadow PLUGIN SAMPLES. Exit status 1 if a path is
 // wrong and not marked, or too few are exact.
 extern "C" {
+#include "common/safe/find_object.h"
 #include "hpcrun-lite/unwind/unwind.h"
 }
 
@@ -366,7 +367,7 @@ SHADOWED void plugins()
 		auto entry = reinterpret_cast<unsigned (*)(unsigned, const plugin_calls *)>(
 			dlsym(library, "shadow_plugin_entry"));
 		dl_find_object object;
-		if (entry && _dl_find_object(reinterpret_cast<void *>(entry), &object) == 0) {
+		if (entry && find_object(reinterpret_cast<void *>(entry), &object) == 0) {
 			const plugin_calls calls = {plugin_enter, plugin_leave, called_back};
 			plugin_lo = (uint64_t)object.dlfo_map_start;
 			plugin_hi = (uint64_t)object.dlfo_map_end;

@@ -12,6 +12,7 @@
  */
 #define UNW_LOCAL_ONLY
 #include "tests/workload/unwind/unwind_steps.h"
+#include "common/safe/find_object.h"
 #include "hpcrun-lite/unwind/unwind_image.h"
 #include "hpcrun-lite/unwind/unwind.h"
 
@@ -211,7 +212,7 @@ static void print_path(const char *whose, const struct path *p)
 static const char *object_of(uint64_t pc)
 {
 	struct dl_find_object object;
-	return _dl_find_object((void *)pc, &object) == 0 ? object.dlfo_link_map->l_name : "?";
+	return find_object((void *)pc, &object) == 0 ? object.dlfo_link_map->l_name : "?";
 }
 
 static void report(const char *what, const struct unwind_path *out)
