@@ -9,12 +9,13 @@
 #include "hpcrun-lite/hooks/hook_exec.h"
 
 #include "common/safe/exec_image.h"
+#include "common/safe/newer.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/hooks/hook_env.h"
-#include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/hooks/hook_scratch.h"
 #include "hpcrun-lite/hooks/signal/hook_signal.h"
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
+#include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
 #include <errno.h>

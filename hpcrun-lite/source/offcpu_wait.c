@@ -5,11 +5,12 @@
  */
 #include "hpcrun-lite/source/offcpu_wait.h"
 
+#include "common/safe/find_object.h"
 #include "common/safe/load.h"
+#include "common/safe/newer.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/source/source.h"
 
-#include <dlfcn.h>
 #include <linux/futex.h>
 #include <linux/sched.h>
 #include <pthread.h>
@@ -24,7 +25,7 @@ static struct {
 void offcpu_wait_start(void)
 {
 	struct dl_find_object found;
-	if (_dl_find_object((void *)(uintptr_t)pthread_self, &found) != 0)
+	if (find_object((void *)(uintptr_t)pthread_self, &found) != 0)
 		return;
 	libc_code.start = (uintptr_t)found.dlfo_map_start;
 	libc_code.end = (uintptr_t)found.dlfo_map_end;

@@ -196,7 +196,7 @@ static void find_state(void)
 
 static bool is_cancelled(void)
 {
-	const char *thread = __builtin_thread_pointer();
+	const char *thread = sys_thread_pointer();
 	uint32_t state;
 	if (!state_at)
 		return false;
