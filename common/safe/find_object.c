@@ -244,12 +244,15 @@ static unsigned sort(const struct making *m)
 	return n;
 }
 
-/* Fills the table that nobody searches. Returns false if the loader has changed its lists. */
+/*
+ * Fills the table that nobody searches. Returns false if the loader has changed its lists. An
+ * object is complete before it is listed, so this works while one is added.
+ */
 static bool fill(const struct table *old, struct table *t)
 {
 	struct making m = {.old = old, .t = t};
 	const struct loader_state before = loader_now();
-	if (!loader_is_quiet(&before))
+	if (before.is_deleting)
 		return false;
 	m.n_old = atomic_load_explicit(&old->n, memory_order_relaxed);
 	m.n_new = loader_has_counts() ? before.n_added - old->made.n_added : OBJECTS_MAX;
@@ -260,7 +263,7 @@ static bool fill(const struct table *old, struct table *t)
 			return false;
 	const unsigned n = sort(&m);
 	const struct loader_state after = loader_now();
-	if (!loader_is_quiet(&after) || !loader_is_same(&before, &after))
+	if (after.is_deleting || !loader_is_same(&before, &after))
 		return false;
 	t->made = before;
 	/* Relaxed: the turn publishes them. */
@@ -270,8 +273,8 @@ static bool fill(const struct table *old, struct table *t)
 }
 
 /*
- * Returns false if the loader is at work, or another thread or the code that this handler
- * interrupted makes a table.
+ * Returns false if the loader deletes, or another thread or the code that this handler interrupted
+ * makes a table.
  */
 static bool make_table(void)
 {
@@ -344,7 +347,7 @@ static enum answer judge(const struct place *p, const struct loader_state *made)
 										      : ANSWER_OLD;
 	/* An object that is being added does not move those that are there. */
 	if (p->hi ? loader_n_removed(&now) != loader_n_removed(made) : !loader_is_same(&now, made))
-		return now.is_adding ? ANSWER_MOVES : ANSWER_OLD;
+		return ANSWER_OLD;
 	/* The loader is between two counts, and an object may have been removed before. */
 	if (now.is_adding && p->hi && !(load(&head, p->map, sizeof head) && is_same(p, &head)))
 		return ANSWER_MOVES;
@@ -421,19 +424,18 @@ int find_object(void *address, struct dl_find_object *result)
 
 void find_object_start(void)
 {
-	struct library l;
-	size_t n_bytes;
+	int (*of_libc)(void *, struct dl_find_object *);
 	loader_start();
-	for (const struct link_map *map = (const struct link_map *)loader_list(0); map;
-	     map = map->l_next) {
-		if (!library_read(map, &l) || strcmp(l.soname, "libc.so.6") != 0)
-			continue;
-		int (*of_libc)(void *, struct dl_find_object *);
-		*(void **)&of_libc = library_symbol(&l, "_dl_find_object", &n_bytes);
-		/* Relaxed: is_started publishes it. */
-		atomic_store_explicit(&objects.of_libc, of_libc, memory_order_relaxed);
-	}
+	*(void **)&of_libc = library_of_libc("_dl_find_object");
+	/* Relaxed: is_started publishes it. */
+	atomic_store_explicit(&objects.of_libc, of_libc, memory_order_relaxed);
 	atomic_store_explicit(&objects.is_started, true, memory_order_release);
+}
+
+void find_object_use_table(void)
+{
+	find_object_start();
+	atomic_store_explicit(&objects.of_libc, NULL, memory_order_relaxed);
 }
 
 void find_object_all_stay(void)

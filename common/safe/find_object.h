@@ -49,8 +49,9 @@ void find_object_all_stay(void);
 /* In a forked child. */
 void find_object_forked(void);
 
-/* For tests: the table, wherever we run. */
+/* For tests: the table, wherever we run; and find_object() does so from now on. */
 int find_object_in_table(void *address, struct dl_find_object *result);
+void find_object_use_table(void);
 
 #ifdef __cplusplus
 }

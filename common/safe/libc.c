@@ -45,16 +45,6 @@ static struct {
 /* The loader's list. We do not call dl_iterate_phdr: the program may have its own that calls us. */
 extern struct r_debug _r_debug;
 
-static bool is_of_libc(const struct link_map *map, struct library *l)
-{
-	static const char *const of_libc[] = {"libc.so.6", "libpthread.so.0", "libdl.so.2"};
-	bool is_wanted = false;
-	if (library_read(map, l))
-		for (size_t i = 0; i < sizeof of_libc / sizeof *of_libc; i++)
-			is_wanted |= strcmp(l->soname, of_libc[i]) == 0;
-	return is_wanted;
-}
-
 /* ---- the start ---- */
 
 static void *known(enum name name)
@@ -67,7 +57,7 @@ static void look(void)
 	struct library l;
 	size_t n_bytes;
 	for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next)
-		for (unsigned i = is_of_libc(map, &l) ? 0 : N_NAMES; i < N_NAMES; i++)
+		for (unsigned i = library_read_libc(map, &l) ? 0 : N_NAMES; i < N_NAMES; i++)
 			if (!known((enum name)i))
 				atomic_store_explicit(&libc.address[i],
 						      library_symbol(&l, names[i], &n_bytes),

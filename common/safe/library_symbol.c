@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+extern struct r_debug _r_debug;
+
 /* The loader writes addresses into the dynamic section, but leaves offsets in that of the vDSO. */
 static const void *place(uintptr_t bias, uintptr_t value)
 {
@@ -54,4 +56,25 @@ void *library_symbol(const struct library *l, const char *name, size_t *n_bytes)
 			break;
 	}
 	return NULL;
+}
+
+bool library_read_libc(const struct link_map *map, struct library *l)
+{
+	static const char *const of_libc[] = {"libc.so.6", "libpthread.so.0", "libdl.so.2"};
+	bool is_wanted = false;
+	if (library_read(map, l))
+		for (size_t i = 0; i < sizeof of_libc / sizeof *of_libc; i++)
+			is_wanted |= strcmp(l->soname, of_libc[i]) == 0;
+	return is_wanted;
+}
+
+void *library_of_libc(const char *name)
+{
+	struct library l;
+	size_t n_bytes;
+	void *found = NULL;
+	for (const struct link_map *map = _r_debug.r_map; map && !found; map = map->l_next)
+		if (library_read_libc(map, &l))
+			found = library_symbol(&l, name, &n_bytes);
+	return found;
 }

@@ -23,6 +23,13 @@ struct library {
 /* Returns false if the object has no soname, or no table with GNU's hashes. */
 bool library_read(const struct link_map *map, struct library *l);
 
+/* The same, and false if it is not a part of libc: libc, or before glibc 2.34 libpthread and libdl.
+ */
+bool library_read_libc(const struct link_map *map, struct library *l);
+
+/* A function of libc, whatever stands in front of it; NULL: there is none. */
+void *library_of_libc(const char *name);
+
 /* Returns the default version of the symbol, or NULL. Sets *n_bytes to its size. */
 void *library_symbol(const struct library *l, const char *name, size_t *n_bytes);
 

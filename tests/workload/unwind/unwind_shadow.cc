@@ -494,6 +494,9 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		return 2;
 	plugin_path = argv[1];
+	if (std::getenv("OWN_TABLE"))
+		find_object_use_table();
+	find_object_all_stay();
 	samples_wanted = std::strtoul(argv[2], nullptr, 10) / N_THREADS;
 	for (auto f :
 	     {(uint64_t)fibonacci, (uint64_t)deep, (uint64_t)with_alloca, (uint64_t)aligned,
