@@ -50,7 +50,7 @@ AC_DEFUN([HL_SANITIZER], [
   AM_CONDITIONAL([SANITIZER], [test "x$enable_sanitizer" != xno])
 ])
 
-dnl The run time needs Linux on x86-64 and glibc. Before glibc 2.34 threads and dlsym are in
+dnl The run time needs Linux on x86-64 and glibc. Before glibc 2.34 threads, dlsym and timers are in
 dnl libraries of their own: tools and tests need them, the run-time libraries must not
 dnl (GNUmakefile.in).
 AC_DEFUN([HL_PLATFORM], [
@@ -58,6 +58,7 @@ AC_DEFUN([HL_PLATFORM], [
   AS_CASE([$host], [x86_64-*-linux-gnu*], [],
     [AC_MSG_ERROR([hpctoolkit-lite runs on Linux x86-64 with glibc; this host is $host])])
   AC_SEARCH_LIBS([dlsym], [dl])
+  AC_SEARCH_LIBS([timer_create], [rt])
   AC_CHECK_LIB([pthread], [pthread_create])
 ])
 

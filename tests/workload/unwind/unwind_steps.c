@@ -426,6 +426,7 @@ int main(int argc, char **argv)
 		printf("# no libunwind.so.8\n");
 		return 77;
 	}
+	find_object_all_stay();
 	const uintptr_t top = stack_top();
 	const struct unwind_stack stack = {top - STACK_BYTES, top, true, 0};
 	unwind_init(&(struct unwind_config){.module_of = one_module});
