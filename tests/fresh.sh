@@ -69,7 +69,8 @@ old_packages="g++ libcmocka-dev python3 procps xz-utils"
 # commands RELEASE: those of README.md that are wanted, one a line
 commands() {
 	if [ "$1" = bullseye ]; then
-		echo "apt-get -q update && apt-get -qy --no-install-recommends install $old_packages"
+		echo "apt-get -q update && apt-get -qy --no-install-recommends" \
+			"install $old_packages"
 		echo "./bootstrap build"
 		echo "make -k -C build check-runtime"
 		return

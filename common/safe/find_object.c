@@ -10,6 +10,7 @@
 #include "common/safe/library_symbol.h"
 #include "common/safe/load.h"
 #include "common/safe/loader.h"
+#include "common/safe/patience.h"
 #include "common/safe/trylock.h"
 
 #include <stdbool.h>
@@ -418,6 +419,16 @@ int find_object(void *address, struct dl_find_object *result)
 	int (*const of_libc)(void *, struct dl_find_object *) =
 		atomic_load_explicit(&objects.of_libc, memory_order_relaxed);
 	return of_libc ? of_libc(address, result) : find_object_in_table(address, result);
+}
+
+int find_object_surely(void *address, struct dl_find_object *result)
+{
+	struct patience p = {0};
+	int found;
+	do
+		found = find_object(address, result);
+	while (found == FIND_OBJECT_MOVES && patience_wait(&p));
+	return found;
 }
 
 /* ---- life ---- */

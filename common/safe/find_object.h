@@ -40,6 +40,12 @@ enum {
 int find_object(void *address, struct dl_find_object *result);
 
 /*
+ * The same outside of handlers, where the answer decides what the program gets: waits while the
+ * loader is about to add or to remove an object there, one second at most.
+ */
+int find_object_surely(void *address, struct dl_find_object *result);
+
+/*
  * Finds the loader's data and function. Call once, as early as possible. find_object() calls it if
  * nobody has.
  */

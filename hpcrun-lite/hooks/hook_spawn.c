@@ -52,7 +52,7 @@ static void *find(const char *name, const void *caller)
 {
 	struct dl_find_object object;
 	void *function = dlsym(RTLD_NEXT, name);
-	if (function || find_object((void *)(uintptr_t)caller, &object) != 0)
+	if (function || find_object_surely((void *)(uintptr_t)caller, &object) != 0)
 		return function;
 	void *library = dlopen(object.dlfo_link_map->l_name, RTLD_LAZY | RTLD_NOLOAD);
 	if (library) {

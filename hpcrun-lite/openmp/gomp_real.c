@@ -102,7 +102,7 @@ static const struct link_map no_object;
 static const struct link_map *map_of(const void *address)
 {
 	struct dl_find_object found;
-	return find_object((void *)address, &found) == 0 ? found.dlfo_link_map : NULL;
+	return find_object_surely((void *)address, &found) == 0 ? found.dlfo_link_map : NULL;
 }
 
 /* The loader's list is in the order in which objects were loaded. */

@@ -45,8 +45,8 @@ static void note_other_tool(void)
 static bool same_object(const void *a, const void *b)
 {
 	struct dl_find_object in_a, in_b;
-	return find_object((void *)(uintptr_t)a, &in_a) == 0 &&
-	       find_object((void *)(uintptr_t)b, &in_b) == 0 &&
+	return find_object_surely((void *)(uintptr_t)a, &in_a) == 0 &&
+	       find_object_surely((void *)(uintptr_t)b, &in_b) == 0 &&
 	       in_a.dlfo_link_map == in_b.dlfo_link_map;
 }
 

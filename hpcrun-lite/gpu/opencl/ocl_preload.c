@@ -140,7 +140,7 @@ bool ocl_preload_is_inner(const void *caller)
 {
 	struct dl_find_object of_caller, of_next;
 	void *next = (void *)(uintptr_t)ocl_next.clFinish;
-	return find_object((void *)(uintptr_t)caller, &of_caller) == 0 &&
-	       find_object(next, &of_next) == 0 &&
+	return find_object_surely((void *)(uintptr_t)caller, &of_caller) == 0 &&
+	       find_object_surely(next, &of_next) == 0 &&
 	       of_caller.dlfo_link_map == of_next.dlfo_link_map;
 }
