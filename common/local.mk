@@ -70,7 +70,10 @@ libhlsafe_la_SOURCES += \
 	common/safe/find_object.c common/safe/find_object.h \
 	common/safe/fnv.h \
 	common/safe/launcher.c common/safe/launcher.h \
+	common/safe/library_symbol.c common/safe/library_symbol.h \
 	common/safe/load.c common/safe/load.h \
+	common/safe/loader.c common/safe/loader.h \
+	common/safe/newer.h \
 	common/safe/patience.c common/safe/patience.h \
 	common/safe/printable.c common/safe/printable.h \
 	common/safe/quiet.h \

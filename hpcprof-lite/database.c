@@ -4,6 +4,7 @@
 
 #include "common/base/cutguard.h"
 #include "common/base/log.h"
+#include "common/safe/newer.h"
 #include "common/safe/printable.h"
 #include "hpcprof-lite/code/code_tool.h"
 
@@ -70,7 +71,7 @@ static void watch(int fd)
 	setsid();
 	for (int i = 0; i < 3; i++)
 		dup2(null, i);
-	close_range(4, ~0U, 0);
+	newer_close_range(4, INT_MAX);
 	for (ssize_t n; (n = recv(3, name, sizeof name, 0)) > 0;)
 		memcpy(partial, name, (size_t)n);
 	if (*partial)

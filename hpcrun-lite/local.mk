@@ -361,7 +361,9 @@ libhlreplay_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 hpcrun_lite_hpcrun_lite_CPPFLAGS += -DHAVE_REPLAY=1
 # What it is linked with; also for its tests.
 REPLAY_LIBS = libhlreplay.la libhlcupti.la libhlgpu.la libhlcct.la libhlsafe.la libhlbase.la -ldl -lpthread
-hpcrun_lite_hpcrun_lite_LDADD += $(REPLAY_LIBS)
+# libc.c has the waits of glibc 2.30.
+hpcrun_lite_hpcrun_lite_LDADD += $(REPLAY_LIBS) \
+	libhlmodule.la libhldlsym.la libhllibc.la libhlsafe.la
 endif
 
 libhpcrun_lite_la_SOURCES += \

@@ -7,7 +7,8 @@ AC_DEFUN([HL_TRY_CFLAG], [
   AC_CACHE_CHECK([whether $CC takes $1], [cv], [
     hl_saved_cflags=$CFLAGS
     CFLAGS="$CFLAGS -Werror $1"
-    AC_COMPILE_IFELSE([AC_LANG_PROGRAM], [AS_VAR_SET([cv], [yes])], [AS_VAR_SET([cv], [no])])
+    AC_COMPILE_IFELSE([AC_LANG_SOURCE([[int main(void) { return 0; }]])],
+      [AS_VAR_SET([cv], [yes])], [AS_VAR_SET([cv], [no])])
     CFLAGS=$hl_saved_cflags])
   AS_VAR_IF([cv], [yes], [HL_CFLAGS="$HL_CFLAGS $1"])
   AS_VAR_POPDEF([cv])
@@ -49,13 +50,15 @@ AC_DEFUN([HL_SANITIZER], [
   AM_CONDITIONAL([SANITIZER], [test "x$enable_sanitizer" != xno])
 ])
 
-dnl The run time needs Linux on x86-64 and glibc's _dl_find_object (2.35).
+dnl The run time needs Linux on x86-64 and glibc. Before glibc 2.34 threads, dlsym and timers are in
+dnl libraries of their own: tools and tests need them, the run-time libraries must not
+dnl (GNUmakefile.in).
 AC_DEFUN([HL_PLATFORM], [
   AC_CANONICAL_HOST
   AS_CASE([$host], [x86_64-*-linux-gnu*], [],
     [AC_MSG_ERROR([hpctoolkit-lite runs on Linux x86-64 with glibc; this host is $host])])
-  AC_CHECK_FUNC([_dl_find_object], [],
-    [AC_MSG_ERROR([glibc 2.35 or later is needed (_dl_find_object)])])
+  AC_SEARCH_LIBS([dlsym], [dl])
+  AC_SEARCH_LIBS([timer_create], [rt])
   AC_CHECK_LIB([pthread], [pthread_create])
 ])
 

@@ -74,7 +74,7 @@ AC_DEFUN([HL_LIB_UNWIND],
   [HL_WITH([unwind], [libunwind.h], [unwind], [unw_backtrace], [], [optional],
     [libunwind, judge of our unwinder in tests])])
 AC_DEFUN([HL_LIB_DW],
-  [HL_WITH([dw], [elfutils/libdw.h], [dw], [dwarf_begin], [], [optional],
+  [HL_WITH([dw], [elfutils/libdw.h], [dw], [dwarf_linecontext], [], [optional],
     [libdw, judge of our line tables in tests])])
 AC_DEFUN([HL_LIB_CMOCKA],
   [HL_WITH([cmocka], [cmocka.h], [cmocka], [_cmocka_run_group_tests], [], [optional],

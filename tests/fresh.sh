@@ -2,24 +2,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Runs the two commands of README.md, as they stand there, on a fresh Debian: a minimal root made by
-# debootstrap, with nothing in it but a clone of HEAD. Says what each command took; the demo may
-# load 150 MiB of packages. Needs root, unshare, debootstrap, git and the archive of packages;
-# without them it skips with status 77. All mounts are in a name space of their own, which ends with
-# this script, however it ends. ./bootstrap check --full=fresh runs it.
+# debootstrap, with nothing in it but a clone of HEAD. On bullseye (glibc 2.31, autoconf 2.69, no
+# Zydis, no OTF2), builds and runs the tests of measured programs. Says what each command took; the
+# demo may load 150 MiB of packages. Needs root, unshare, debootstrap, git and the
+# archive of packages; without them it skips with status 77. All mounts are in a name space of their
+# own, which ends with this script, however it ends. ./bootstrap check --full=fresh runs it.
 #
 # Usage: tests/fresh.sh [--cache DIR] [--logs DIR] [--only COMMAND] [--keep] [RELEASE...]
 #	--cache DIR     roots and packages for the next run; remove it to load them anew
 #	                (${XDG_CACHE_HOME:-~/.cache}/hpctoolkit-lite-fresh; 2 GB a release)
 #	--logs DIR      output of the commands (fresh-logs)
-#	--only COMMAND  demo or check alone
+#	--only COMMAND  demo, check or old (bullseye) alone
 #	--keep          leave the roots in which something failed, and say where
-#	RELEASE         bookworm, trixie (default: both)
+#	RELEASE         bookworm, trixie, bullseye (default: all)
 
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/hpctoolkit-lite-fresh
 logs=fresh-logs
-only=demo\|check
+only=demo\|check\|old
 keep=no
 releases=
 demo_mib=150
@@ -62,8 +63,18 @@ mount_all() {
 		mount -t tmpfs -o mode=1777 shm "$1/dev/shm"
 }
 
-# commands: those of README.md that are wanted, one a line
+# What the tests on an old system need beyond the build.
+old_packages="g++ libcmocka-dev python3 procps xz-utils"
+
+# commands RELEASE: those of README.md that are wanted, one a line
 commands() {
+	if [ "$1" = bullseye ]; then
+		echo "apt-get -q update && apt-get -qy --no-install-recommends" \
+			"install $old_packages"
+		echo "./bootstrap build"
+		echo "make -k -C build check-runtime"
+		return
+	fi
 	sed -n '/^## Two commands/,/^## /s/^    \(\.\/bootstrap [^#]*[^# ]\).*/\1/p' \
 		"$top/README.md" | grep -E " ($only)\$"
 }
@@ -88,7 +99,7 @@ try() {
 		"$(tail -n 1 "$try_log")"
 	sed -n 's/^bootstrap: \(.* took .*\|not installed: .*\)/    \1/p' "$try_log"
 	[ $try_status -eq 0 ] && return
-	sed -n '/^bootstrap: failed in/,$s/^/    /p' "$try_log" | head -n 200
+	sed -n '/^bootstrap: failed in/,$s/^/    /p; s/^FAIL: /    &/p' "$try_log" | head -n 200
 	say "$release: the output is in $try_log"
 	return 1
 }
@@ -97,12 +108,13 @@ try() {
 one_release() {
 	mount_all "$1" || { say "$release: cannot mount"; return 1; }
 	git clone -q --no-hardlinks "$top" "$1/root/clone" || return 1
-	commands >"$1/commands"
-	[ -s "$1/commands" ] || { say "README.md has no such command"; return 1; }
+	commands "$release" >"$1/commands"
+	[ -s "$1/commands" ] || { say "$release: no such command"; return 1; }
 	one_status=0
+	grep '^\./bootstrap' "$1/commands" >"$1/loading"
 	while read -r command; do
 		load "$1" "$command" || { say "$release: that is too much"; one_status=1; }
-	done <"$1/commands"
+	done <"$1/loading"
 	mkdir -p "$cache/$release.debs/partial"
 	mount --bind "$cache/$release.debs" "$1/var/cache/apt/archives" || return 1
 	while read -r command; do try "$1" "$command" || one_status=1; done <"$1/commands"
@@ -152,7 +164,10 @@ trap clean EXIT
 trap 'exit 130' HUP INT TERM
 
 status=0
-for release in ${releases:-bookworm trixie}; do
+for release in ${releases:-bookworm trixie bullseye}; do
+	kind=demo\|check
+	[ "$release" != bullseye ] || kind=old
+	echo "$kind" | tr '|' '\n' | grep -qxE "$only" || continue
 	base "$release" || skip "debootstrap cannot make $release: $(
 		tail -n 1 "$logs/$release-debootstrap.log")"
 	root=$(copy_of "$release") || exit 1

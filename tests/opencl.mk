@@ -49,7 +49,7 @@ tests_unit_run_test_getenv_SOURCES = tests/unit/run/test_getenv.c \
 	hpcrun-lite/runtime/next.c hpcrun-lite/runtime/next.h
 tests_unit_run_test_getenv_CFLAGS = $(HL_CFLAGS)
 tests_unit_run_test_getenv_LDFLAGS = -Wl,--export-dynamic
-tests_unit_run_test_getenv_LDADD = $(CMOCKA_LIBS) -ldl
+tests_unit_run_test_getenv_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl
 check_LTLIBRARIES += tests/unit/run/libOpenCL_asker.la
 tests_unit_run_libOpenCL_asker_la_SOURCES = tests/unit/run/opencl_asker.c
 tests_unit_run_libOpenCL_asker_la_CFLAGS = $(HL_CFLAGS)

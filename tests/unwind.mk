@@ -2,7 +2,11 @@
 # Tests of hpcrun-lite/unwind and common/safe/load.
 
 # With the tests' own flags, so that a sanitizer sees the parsers.
-UNWIND_TESTED = $(UNWIND_SOURCES) common/safe/load.c common/safe/load.h
+UNWIND_TESTED = $(UNWIND_SOURCES) common/safe/load.c common/safe/load.h \
+	common/safe/find_object.c common/safe/find_object.h \
+	common/safe/library_symbol.c common/safe/library_symbol.h \
+	common/safe/loader.c common/safe/loader.h \
+	common/safe/patience.c common/safe/patience.h common/safe/clock.c common/safe/clock.h
 
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/common/test_safe_load tests/unit/unwind/test_unwind_cfi \

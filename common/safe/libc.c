@@ -9,6 +9,7 @@
 #include "common/safe/libc.h"
 
 #include "common/safe/find_object.h"
+#include "common/safe/library_symbol.h"
 #include "common/safe/sys.h"
 
 #include <dlfcn.h>
@@ -18,19 +19,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 /* ---- the names ---- */
 
 enum name {
-	DLSYM, DLOPEN, DLERROR, DLADDR, DLADDR1, DLINFO, FIND_OBJECT,
+	DLSYM, DLOPEN, DLERROR, DLADDR, DLADDR1, DLINFO,
 	ATTR_GETSTACK, ATTR_GETSTACKSIZE, GETSPECIFIC, SETSPECIFIC, KEY_CREATE, ONCE, TRYLOCK,
 	TIMEDLOCK, CLOCKLOCK, SEM_GETVALUE, SEM_INIT, SEM_POST, SEM_TIMEDWAIT, SEM_CLOCKWAIT,
 	PRIVATE_DLOPEN, N_NAMES
 };
 
 static const char *const names[N_NAMES] = {
-	"dlsym", "dlopen", "dlerror", "dladdr", "dladdr1", "dlinfo", "_dl_find_object",
+	"dlsym", "dlopen", "dlerror", "dladdr", "dladdr1", "dlinfo",
 	"pthread_attr_getstack", "pthread_attr_getstacksize", "pthread_getspecific",
 	"pthread_setspecific", "pthread_key_create", "pthread_once", "pthread_mutex_trylock",
 	"pthread_mutex_timedlock", "pthread_mutex_clocklock", "sem_getvalue", "sem_init",
@@ -45,74 +45,6 @@ static struct {
 /* The loader's list. We do not call dl_iterate_phdr: the program may have its own that calls us. */
 extern struct r_debug _r_debug;
 
-/* ---- the symbols of a loaded library ---- */
-
-struct library {
-	uintptr_t bias;
-	const char *strings, *soname;
-	const ElfW(Sym) *symbols;
-	const uint16_t *versions;
-	const uint32_t *hash;
-};
-
-/* The loader writes addresses into the dynamic section, but leaves offsets in that of the vDSO. */
-static const void *place(uintptr_t bias, uintptr_t value)
-{
-	return (const void *)(value < bias ? bias + value : value);
-}
-
-static bool read_dynamic(const struct link_map *map, struct library *l)
-{
-	uintptr_t soname = 0;
-	*l = (struct library){.bias = map->l_addr};
-	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
-		const void *at = place(l->bias, d->d_un.d_ptr);
-		switch (d->d_tag) {
-		case DT_STRTAB: l->strings = at; break;
-		case DT_SYMTAB: l->symbols = at; break;
-		case DT_VERSYM: l->versions = at; break;
-		case DT_GNU_HASH: l->hash = at; break;
-		case DT_SONAME: soname = d->d_un.d_val; break;
-		}
-	}
-	if (!l->strings || !l->symbols || !l->hash || !soname)
-		return false;
-	l->soname = l->strings + soname;
-	return true;
-}
-
-/* Returns the default version of the symbol, or NULL. */
-static void *find_symbol(const struct library *l, const char *name)
-{
-	const uint32_t n_buckets = l->hash[0], first = l->hash[1];
-	const uint32_t *bucket = l->hash + 4 + (size_t)l->hash[2] * (sizeof(ElfW(Addr)) / 4);
-	const uint32_t *chain = bucket + n_buckets;
-	uint32_t hash = 5381;
-	for (const char *s = name; *s; s++)
-		hash = hash * 33 + (unsigned char)*s;
-	uint32_t i = n_buckets ? bucket[hash % n_buckets] : 0;
-	for (; i >= first && i; i++) {
-		const ElfW(Sym) *s = &l->symbols[i];
-		if ((chain[i - first] | 1) == (hash | 1) && s->st_shndx != SHN_UNDEF &&
-		    !(l->versions && l->versions[i] & 0x8000) &&
-		    strcmp(l->strings + s->st_name, name) == 0)
-			return (void *)(l->bias + s->st_value);
-		if (chain[i - first] & 1)
-			break;
-	}
-	return NULL;
-}
-
-static bool is_of_libc(const struct link_map *map, struct library *l)
-{
-	static const char *const of_libc[] = {"libc.so.6", "libpthread.so.0", "libdl.so.2"};
-	bool is_wanted = false;
-	if (read_dynamic(map, l))
-		for (size_t i = 0; i < sizeof of_libc / sizeof *of_libc; i++)
-			is_wanted |= strcmp(l->soname, of_libc[i]) == 0;
-	return is_wanted;
-}
-
 /* ---- the start ---- */
 
 static void *known(enum name name)
@@ -123,10 +55,12 @@ static void *known(enum name name)
 static void look(void)
 {
 	struct library l;
+	size_t n_bytes;
 	for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next)
-		for (unsigned i = is_of_libc(map, &l) ? 0 : N_NAMES; i < N_NAMES; i++)
+		for (unsigned i = library_read_libc(map, &l) ? 0 : N_NAMES; i < N_NAMES; i++)
 			if (!known((enum name)i))
-				atomic_store_explicit(&libc.address[i], find_symbol(&l, names[i]),
+				atomic_store_explicit(&libc.address[i],
+						      library_symbol(&l, names[i], &n_bytes),
 						      memory_order_relaxed);
 }
 
@@ -152,9 +86,7 @@ __attribute__((noinline)) static void libc_start(void)
 	look();
 	if (!known(DLSYM) || !known(KEY_CREATE))
 		load_rest();
-	if (!known(FIND_OBJECT))
-		find_object_start(&_r_debug, (const void *)getauxval(AT_PHDR),
-				  (unsigned)getauxval(AT_PHNUM));
+	find_object_start();
 	/* Release: a thread that sees is_done sees the addresses. */
 	atomic_store_explicit(&libc.is_done, true, memory_order_release);
 }
@@ -211,12 +143,6 @@ int dladdr1(const void *address, Dl_info *info, void **extra, int flags)
 int dlinfo(void *restrict handle, int request, void *restrict to)
 {
 	return real(DLINFO) ? REAL(DLINFO, dlinfo)(handle, request, to) : -1;
-}
-
-int _dl_find_object(void *address, struct dl_find_object *result)
-{
-	return real(FIND_OBJECT) ? REAL(FIND_OBJECT, _dl_find_object)(address, result)
-				 : find_object(address, result);
 }
 
 /* ---- threads ---- */

@@ -48,6 +48,14 @@ static inline long sys_call4(long n, long a, long b, long c, long d)
 	return result;
 }
 
+/* The thread's own address (gcc before 11 has no __builtin_thread_pointer here). */
+static inline void *sys_thread_pointer(void)
+{
+	void *thread;
+	__asm__("mov %%fs:0, %0" : "=r"(thread));
+	return thread;
+}
+
 /* True if `result` of sys_mmap() is an error. The value is then -errno. */
 static inline int sys_is_error(long result)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Starts and stops the measurement from within a program. The functions have the names and the
- * meaning of HPCToolkit's, so a program that calls those needs no change. Link with -lhpctoolkit.
- * That is a static library that does nothing if hpcrun-lite is absent, so the program runs
- * everywhere.
+ * meaning of HPCToolkit's, so a program that calls those needs no change. Link with
+ * -lhpctoolkit (before glibc 2.34 also -ldl). That is a static library that does nothing if
+ * hpcrun-lite is absent, so the program runs everywhere.
  *
  * There is one switch for the whole process: for all threads, including later ones, and for the
  * GPUs. It does not count: one start undoes any number of stops. A process starts with measurement

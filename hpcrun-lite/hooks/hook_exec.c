@@ -9,12 +9,13 @@
 #include "hpcrun-lite/hooks/hook_exec.h"
 
 #include "common/safe/exec_image.h"
+#include "common/safe/newer.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/hooks/hook_env.h"
-#include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/hooks/hook_scratch.h"
 #include "hpcrun-lite/hooks/signal/hook_signal.h"
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
+#include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
 #include <errno.h>
@@ -186,13 +187,24 @@ static enum exec_kind kind_of_call(const struct exec_call *c, char *path)
 	return EXEC_ERROR;
 }
 
+/* Before glibc 2.34 programs make the system call themselves. */
+static int call_kernel(const struct exec_call *c, char *const *environment)
+{
+	errno = (int)-sys_call6(SYS_execveat, c->fd, (long)c->file, (long)c->argv,
+				(long)environment, c->flags, 0);
+	return -1;
+}
+
 static int call_next(const struct exec_call *c, char *const *environment)
 {
 	switch (c->way) {
 	case BY_PATH: return NEXT(execve)(c->file, c->argv, environment);
 	case BY_SEARCH: return NEXT(execvpe)(c->file, c->argv, environment);
 	case BY_FD: return NEXT(fexecve)(c->fd, c->argv, environment);
-	case BY_AT: return NEXT(execveat)(c->fd, c->file, c->argv, environment, c->flags);
+	case BY_AT:
+		return hook_next(&next_execveat)
+			       ? NEXT(execveat)(c->fd, c->file, c->argv, environment, c->flags)
+			       : call_kernel(c, environment);
 	}
 	return -1;
 }
@@ -272,10 +284,6 @@ HOOK int fexecve(int fd, char *const argv[], char *const envp[])
 
 HOOK int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
 {
-	if (!hook_next(&next_execveat)) {
-		errno = ENOSYS;
-		return -1;
-	}
 	return exec_call(&(struct exec_call){.way = BY_AT,
 					     .fd = fd,
 					     .file = path,

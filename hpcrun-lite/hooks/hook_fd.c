@@ -6,6 +6,7 @@
  */
 #include "hpcrun-lite/hooks/hook_fd.h"
 
+#include "common/safe/newer.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/hooks/hook_remove.h"
 #include "hpcrun-lite/runtime/next.h"
@@ -15,13 +16,6 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <unistd.h>
-
-#ifndef CLOSE_RANGE_UNSHARE
-#define CLOSE_RANGE_UNSHARE (1U << 1)
-#endif
-#ifndef CLOSE_RANGE_CLOEXEC
-#define CLOSE_RANGE_CLOEXEC (1U << 2)
-#endif
 
 HOOK_NEXT(close);
 HOOK_NEXT(close_range);
@@ -125,7 +119,7 @@ HOOK void closefrom(int low)
 	if (hook_next(&next_closefrom))
 		NEXT(closefrom)(low);
 	else
-		sys_call3(SYS_close_range, low, UINT_MAX, 0);
+		newer_close_range(low, INT_MAX);
 }
 
 void hook_fd_start(void)

@@ -10,10 +10,10 @@
  */
 #include "hpcrun-lite/hooks/hook_getenv.h"
 
+#include "common/safe/find_object.h"
 #include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -82,7 +82,7 @@ static bool is_asked_by(const struct question *q, const void *caller)
 	const struct config *c = runtime_config();
 	const struct config_gpu *g = c ? config_find_gpu(c, q->backend) : NULL;
 	if (!g || (q->off && !strcmp(g->options, q->off)) ||
-	    _dl_find_object((void *)(uintptr_t)caller, &found) != 0)
+	    find_object_surely((void *)(uintptr_t)caller, &found) != 0)
 		return false;
 	const char *path = found.dlfo_link_map->l_name, *slash = strrchr(path, '/');
 	return strstr(slash ? slash : path, q->asker) != NULL;

@@ -2,6 +2,7 @@
 /* Waiting for descriptors: poll, select, epoll. Test: tests/cli/sacred/sacred_wait.sh. */
 #include "hpcrun-lite/hooks/hook_poll.h"
 
+#include "common/safe/newer.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/hooks/signal/hook_signal.h"
 #include "hpcrun-lite/hooks/wait/hook_wait.h"

@@ -7,6 +7,7 @@
  * tests/cli/mpi/mpi_spawn.sh, tests/cli/run/run_spawn.sh.
  */
 #include "common/safe/clock.h"
+#include "common/safe/find_object.h"
 #include "common/safe/fnv.h"
 #include "hpcrun-lite/hooks/hook_env.h"
 #include "hpcrun-lite/hooks/hook_exec.h"
@@ -51,7 +52,7 @@ static void *find(const char *name, const void *caller)
 {
 	struct dl_find_object object;
 	void *function = dlsym(RTLD_NEXT, name);
-	if (function || _dl_find_object((void *)(uintptr_t)caller, &object) != 0)
+	if (function || find_object_surely((void *)(uintptr_t)caller, &object) != 0)
 		return function;
 	void *library = dlopen(object.dlfo_link_map->l_name, RTLD_LAZY | RTLD_NOLOAD);
 	if (library) {

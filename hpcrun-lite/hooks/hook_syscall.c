@@ -10,9 +10,10 @@
 
 #include "common/safe/clock.h"
 #include "common/safe/load.h"
-#include "hpcrun-lite/runtime/next.h"
+#include "common/safe/newer.h"
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
+#include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
 #include <errno.h>

@@ -5,6 +5,8 @@
  */
 #include "hpcrun-lite/mpi/mpi_library.h"
 
+#include "common/safe/find_object.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -17,7 +19,7 @@
 static void *open_library_of(const void *address)
 {
 	struct dl_find_object object;
-	if (!address || _dl_find_object((void *)(uintptr_t)address, &object) != 0 ||
+	if (!address || find_object_surely((void *)(uintptr_t)address, &object) != 0 ||
 	    !object.dlfo_link_map->l_name[0])
 		return NULL;
 	return dlopen(object.dlfo_link_map->l_name, RTLD_LAZY | RTLD_NOLOAD);
@@ -58,7 +60,7 @@ static int take_name(struct dl_phdr_info *object, size_t size, void *to)
 static bool is_in(const struct link_map *map, const void *address)
 {
 	struct dl_find_object object;
-	return _dl_find_object((void *)(uintptr_t)address, &object) == 0 &&
+	return find_object_surely((void *)(uintptr_t)address, &object) == 0 &&
 	       object.dlfo_link_map == map;
 }
 
@@ -72,7 +74,8 @@ static void *find_in_nth(unsigned n, const char *name, bool *is_there)
 	     *function = find_from(library, name);
 	if (library)
 		dlclose(library);
-	return _dl_find_object((void *)find_in_nth, &us) == 0 && is_in(us.dlfo_link_map, function)
+	return find_object_surely((void *)find_in_nth, &us) == 0 &&
+			       is_in(us.dlfo_link_map, function)
 		       ? NULL
 		       : function;
 }

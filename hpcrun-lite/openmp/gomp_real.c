@@ -7,6 +7,7 @@
  */
 #include "hpcrun-lite/openmp/gomp_real.h"
 
+#include "common/safe/find_object.h"
 #include "hpcrun-lite/regions/region.h"
 #include "hpcrun-lite/runtime/next.h"
 
@@ -101,7 +102,7 @@ static const struct link_map no_object;
 static const struct link_map *map_of(const void *address)
 {
 	struct dl_find_object found;
-	return _dl_find_object((void *)address, &found) == 0 ? found.dlfo_link_map : NULL;
+	return find_object_surely((void *)address, &found) == 0 ? found.dlfo_link_map : NULL;
 }
 
 /* The loader's list is in the order in which objects were loaded. */

@@ -4,11 +4,11 @@
  * ordinary code of the thread that they are about. They read clocks and write to our own memory: no
  * lock, no system call. Tests: tests/cli/openmp/omp_paths.sh, tests/cli/openmp/omp_waits.sh.
  */
+#include "common/safe/find_object.h"
 #include "hpcrun-lite/openmp/ompt.h"
 #include "hpcrun-lite/regions/region.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -187,7 +187,7 @@ bool ompt_region_start(ompt_function_lookup_t *lookup)
 {
 	ompt_set_callback_t *set = (ompt_set_callback_t *)lookup("ompt_set_callback");
 	get_task_info = (ompt_get_task_info_t *)lookup("ompt_get_task_info");
-	if (!set || !get_task_info || _dl_find_object((void *)ompt_region_start, &us) != 0)
+	if (!set || !get_task_info || find_object((void *)ompt_region_start, &us) != 0)
 		return false;
 	bool has_all = true;
 	for (size_t i = 0; i < sizeof callbacks / sizeof *callbacks; i++)

@@ -4,6 +4,7 @@
  * We are that tool, unless the program has its own, because a run time takes only one. Must not
  * allocate. Test: tests/cli/openmp/omp_tools.sh.
  */
+#include "common/safe/find_object.h"
 #include "hpcrun-lite/openmp/ompt.h"
 
 #include "hpcrun-lite/runtime/next.h"
@@ -44,8 +45,8 @@ static void note_other_tool(void)
 static bool same_object(const void *a, const void *b)
 {
 	struct dl_find_object in_a, in_b;
-	return _dl_find_object((void *)(uintptr_t)a, &in_a) == 0 &&
-	       _dl_find_object((void *)(uintptr_t)b, &in_b) == 0 &&
+	return find_object_surely((void *)(uintptr_t)a, &in_a) == 0 &&
+	       find_object_surely((void *)(uintptr_t)b, &in_b) == 0 &&
 	       in_a.dlfo_link_map == in_b.dlfo_link_map;
 }
 

@@ -2,6 +2,7 @@
 /* See openmp_glue.h. Tests: tests/cli/openmp/omp_paths.sh, tests/cli/openmp/omp_report.sh. */
 #include "hpcrun-lite/openmp/openmp_glue.h"
 
+#include "common/safe/find_object.h"
 #include "hpcrun-lite/openmp/gomp_real.h"
 #include "hpcrun-lite/openmp/ompt.h"
 #include "hpcrun-lite/regions/region_path.h"
@@ -10,7 +11,6 @@
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/process.h"
 
-#include <dlfcn.h>
 
 /*
  * Returns the packed address of code in the process, or 0 for our own code: then a region's
@@ -25,7 +25,7 @@ static uint64_t packed_address(uintptr_t runtime_pc)
 	if (runtime_pc >= lo && runtime_pc < hi)
 		return 0;
 	const bool bus = file_fault_open();
-	if (_dl_find_object((void *)runtime_pc, &object) == 0)
+	if (find_object((void *)runtime_pc, &object) == 0)
 		module = module_of(&object, &bias);
 	file_fault_close(bus);
 	return msr_addr_make(module, runtime_pc - bias, false);

@@ -6,6 +6,7 @@
  */
 #include "hpcrun-lite/python/python_internal.h"
 
+#include "common/safe/find_object.h"
 #include "common/safe/load.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/python/python_symbols.h"
@@ -117,7 +118,7 @@ void python_forked(void)
 static bool is_loaded(void)
 {
 	struct dl_find_object now;
-	return _dl_find_object((void *)python.runtime, &now) == 0 &&
+	return find_object((void *)python.runtime, &now) == 0 &&
 	       now.dlfo_link_map == python.map;
 }
 

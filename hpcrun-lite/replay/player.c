@@ -7,12 +7,12 @@
 
 #include "common/base/log.h"
 #include "common/safe/clock.h"
+#include "common/safe/sys.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /*
  * A turn takes microseconds. If it takes this long, its thread waits for something that never
@@ -105,7 +105,7 @@ static void *thread_main(void *arg)
 	self = t;
 	t->frame = &below;
 	pthread_mutex_lock(&lock);
-	t->tid = (int)gettid();
+	t->tid = sys_gettid();
 	pthread_mutex_unlock(&lock);
 	player_wait(t, TAPE_NONE);
 	pthread_mutex_lock(&lock);

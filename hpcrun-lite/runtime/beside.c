@@ -2,8 +2,10 @@
 /* See beside.h. Tests: tests/cli/storage/storage_local.sh, tests/cli/run/run_gone.sh. */
 #include "hpcrun-lite/runtime/beside.h"
 
+#include "common/safe/newer.h"
 #include "common/safe/sys.h"
 
+#include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,7 +16,6 @@
 #include <sys/wait.h>
 
 #define KILL_WAIT_MS 100
-#define MOST_DESCRIPTORS 1024 /* closed one by one before Linux 5.9 */
 
 void beside_exit(int status)
 {
@@ -24,10 +25,7 @@ void beside_exit(int status)
 
 void beside_close_from(int first)
 {
-	if (sys_call3(SYS_close_range, first, ~0u, 0) == 0)
-		return;
-	for (int fd = first; fd < MOST_DESCRIPTORS; fd++)
-		sys_close(fd);
+	newer_close_range(first, INT_MAX);
 }
 
 long beside_spawn(void (*run)(void), uint8_t stack[BESIDE_STACK_BYTES], long flags,

@@ -5,11 +5,13 @@
  */
 #include "hpcrun-lite/source/offcpu_wait.h"
 
+#include "common/safe/find_object.h"
+#include "common/safe/library_symbol.h"
 #include "common/safe/load.h"
+#include "common/safe/newer.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/source/source.h"
 
-#include <dlfcn.h>
 #include <linux/futex.h>
 #include <linux/sched.h>
 #include <pthread.h>
@@ -17,17 +19,26 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+/* Addresses of libc, and of libpthread (glibc before 2.34); 0, 0: unknown. */
 static struct {
-	uintptr_t start, end; /* addresses of libc; 0, 0: unknown */
-} libc_code;
+	uintptr_t start, end;
+} libc_code[2];
 
 void offcpu_wait_start(void)
 {
+	const void *const in[] = {(void *)(uintptr_t)pthread_self, library_of_libc("sem_post")};
 	struct dl_find_object found;
-	if (_dl_find_object((void *)(uintptr_t)pthread_self, &found) != 0)
-		return;
-	libc_code.start = (uintptr_t)found.dlfo_map_start;
-	libc_code.end = (uintptr_t)found.dlfo_map_end;
+	for (unsigned i = 0; i < 2; i++)
+		if (in[i] && find_object((void *)(uintptr_t)in[i], &found) == 0) {
+			libc_code[i].start = (uintptr_t)found.dlfo_map_start;
+			libc_code[i].end = (uintptr_t)found.dlfo_map_end;
+		}
+}
+
+static bool is_in_libc(uintptr_t pc)
+{
+	return (pc >= libc_code[0].start && pc < libc_code[0].end) ||
+	       (pc >= libc_code[1].start && pc < libc_code[1].end);
 }
 
 /* ---- locks ---- */
@@ -80,7 +91,7 @@ static int owner_of(const greg_t *reg)
 {
 	const uintptr_t pc = (uintptr_t)reg[REG_RIP], word = (uintptr_t)reg[REG_RDI];
 	uint32_t value;
-	if (pc < libc_code.start || pc >= libc_code.end)
+	if (!is_in_libc(pc))
 		return 0;
 	switch (reg[REG_RSI] & FUTEX_CMD_MASK) {
 	case FUTEX_WAIT: /* 2: locked, and others wait */
@@ -108,7 +119,7 @@ static bool waits_for_thread(const greg_t *reg, int owner)
 {
 	const uintptr_t pc = (uintptr_t)reg[REG_RIP];
 	const long command = reg[REG_RSI];
-	if (pc < libc_code.start || pc >= libc_code.end || owner)
+	if (!is_in_libc(pc) || owner)
 		return false;
 	return (command & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET ||
 	       ((command & FUTEX_CMD_MASK) == FUTEX_WAIT && !(command & FUTEX_PRIVATE_FLAG));

@@ -6,6 +6,7 @@
 #include "hpcrun-lite/store/store_grow.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/newer.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/store/store_local.h"
 

@@ -5,12 +5,12 @@
  */
 #include "hpcrun-lite/torch/torch_glue.h"
 
+#include "common/safe/find_object.h"
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample/call_path.h"
 #include "hpcrun-lite/torch/torch_nodes.h"
 
-#include <dlfcn.h>
 
 #define COST_EVERY 128u /* reading the thread's CPU clock twice costs as much as a node */
 
@@ -21,7 +21,7 @@ static uint32_t module_with(const void *text)
 	struct dl_find_object object;
 	uintptr_t bias;
 	uint32_t found = atomic_load_explicit(&module, memory_order_relaxed);
-	if (found || _dl_find_object((void *)(uintptr_t)text, &object) != 0)
+	if (found || find_object((void *)(uintptr_t)text, &object) != 0)
 		return found;
 	found = module_of(&object, &bias);
 	atomic_store_explicit(&module, found, memory_order_relaxed);
@@ -56,7 +56,7 @@ static void code(const void *start, size_t n_bytes)
 {
 	struct dl_find_object object;
 	uintptr_t bias;
-	if (!process_is_alive() || _dl_find_object((void *)(uintptr_t)start, &object) != 0)
+	if (!process_is_alive() || find_object((void *)(uintptr_t)start, &object) != 0)
 		return;
 	const uint16_t number = module_of(&object, &bias);
 	const uint64_t lo = msr_addr_make(number, (uintptr_t)start - bias, false);

@@ -6,6 +6,7 @@
  * names, or does not call them through its procedure linkage table, nothing happens. Must not
  * allocate, wait or throw. Test: tests/cli/torch/torch_backward.sh.
  */
+#include "common/safe/find_object.h"
 #include "hpcrun-lite/torch/torch.h"
 
 #include <dlfcn.h>
@@ -52,7 +53,7 @@ static APART void *find_real(const char *name, const void *caller)
 	struct dl_find_object object;
 	const int saved = errno;
 	void *function = dlsym(RTLD_NEXT, name);
-	if (!function && _dl_find_object((void *)(uintptr_t)caller, &object) == 0 &&
+	if (!function && find_object_surely((void *)(uintptr_t)caller, &object) == 0 &&
 	    object.dlfo_link_map->l_name[0]) {
 		void *library = dlopen(object.dlfo_link_map->l_name, RTLD_LAZY | RTLD_NOLOAD);
 		function = library ? dlsym(library, name) : NULL;

@@ -193,6 +193,8 @@ uint64_t walk_generated_recipe(struct walk *w, const struct state *s)
 					      .arg = w};
 	struct leave leave;
 	uint64_t recipe;
+	if (w->moves) /* the path ends, or goes on with guesses */
+		return RECIPE_NO_MODULE;
 	const uint64_t n_before = t->generated.n_searches;
 	const bool is_found = generated_find(&t->generated, &place, &t->leave, &leave);
 	t->counts.codes += t->generated.n_searches - n_before;

@@ -167,7 +167,8 @@ struct walk {
 	uint32_t most;                   /* records of this walk */
 	uint32_t n_tail;                 /* records of the previous path that end this one */
 	uint32_t n_switches;             /* steps in which sp did not go up */
-	bool bypass;                     /* a flush window is open */
+	bool bypass;                     /* a flush window is open, or the loader deletes */
+	bool moves;                      /* a pc was in an object that comes or goes */
 	bool heuristic;
 	bool laid;
 	bool mark;   /* the state is a guess */

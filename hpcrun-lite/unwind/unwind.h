@@ -12,14 +12,15 @@
  * doc/unwinding.md for what is exact and what is marked.
  *
  * All functions are signal-safe unless they say otherwise: no malloc, no lock, no dl_iterate_phdr,
- * errno unchanged. Link the library with -z now; otherwise the first call of _dl_find_object would
- * enter the lazy binder. This code writes only to its own memory.
+ * errno unchanged. Link the library with -z now; otherwise a first call would enter the lazy
+ * binder. This code writes only to its own memory.
  * Tests: tests/unit/unwind/test_unwind*.c, tests/workload/unwind/unwind_*, tests/fuzz/fuzz_cfi.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_UNWIND_H
 #define HPCRUN_LITE_UNWIND_UNWIND_H
 
-#include <dlfcn.h>
+#include "common/safe/find_object.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -65,9 +66,9 @@ const char *unwind_end_name(enum unwind_end end);
 
 struct unwind_config {
 	/*
-	 * Returns the id (1..65535) of the module that _dl_find_object found, and sets its load
-	 * bias. With id 0xffff (table full) the bias must be 0: the run-time pc is recorded. NULL:
-	 * every module gets id 1 and the bias of its link map.
+	 * Returns the id (1..65535) of the module that find_object() found, and sets its load bias.
+	 * With id 0xffff (table full) the bias must be 0: the run-time pc is recorded. NULL: every
+	 * module gets id 1 and the bias of its link map.
 	 *
 	 * Called in the signal handler, only when a recipe is not in the table; must be
 	 * signal-safe. An id must not stand for two mappings at the same time. If the function

@@ -6,6 +6,8 @@
  */
 #include "hpcrun-lite/unwind/unwind_image.h"
 
+#include "common/safe/find_object.h"
+
 #include <elf.h>
 #include <link.h>
 #include <string.h>
@@ -23,7 +25,7 @@ static bool headers_are_sound(const Elf64_Ehdr *e)
 
 /*
  * Returns the ELF header, or NULL. For an executable with gaps between its segments (not PIE, like
- * node and ptxas), _dl_find_object returns one segment at a time. Then the header or the CFI may be
+ * node and ptxas), glibc returns one segment at a time. Then the header or the CFI may be
  * in another segment, and the object's range covers all of them.
  */
 static const Elf64_Ehdr *header_of(struct image *image)
@@ -128,7 +130,9 @@ static bool read_segments(struct image *image, uintptr_t pc)
 bool image_find(uintptr_t pc, bool guarded, struct image *image)
 {
 	memset(image, 0, sizeof *image);
-	if (_dl_find_object((void *)pc, &image->object) != 0)
+	const int found = find_object((void *)pc, &image->object);
+	image->moves = found == FIND_OBJECT_MOVES;
+	if (found != 0)
 		return false;
 	image->bias = image->object.dlfo_link_map->l_addr;
 	image->cfi.map_lo = (uintptr_t)image->object.dlfo_map_start;

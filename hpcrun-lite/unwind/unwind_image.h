@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the loaded object that contains a pc, and where its text and CFI may be read. Uses
- * _dl_find_object and the program headers in memory. Signal-safe. Test:
+ * find_object() and the program headers in memory. Signal-safe. Test:
  * tests/unit/unwind/test_unwind_odd.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_UNWIND_IMAGE_H
 #define HPCRUN_LITE_UNWIND_UNWIND_IMAGE_H
 
+#include "common/safe/find_object.h"
 #include "hpcrun-lite/unwind/cfi.h"
 
-#include <dlfcn.h>
 
 struct image {
 	struct dl_find_object object;
 	uintptr_t bias;
 	/* The readable, executable segment that contains the pc; both 0: none, or unknown. */
 	uintptr_t text_lo, text_hi;
+	bool moves;                 /* FIND_OBJECT_MOVES */
 	bool has_segments;          /* the program headers were readable, so text_lo is certain */
 	/* The ELF header, with the program headers after it in the same page; NULL: unknown. */
 	const void *header;

@@ -9,6 +9,8 @@
  */
 #include "hpcrun-lite/unwind/deep.h"
 
+#include "common/safe/loader.h"
+
 #include <string.h>
 
 enum {
@@ -31,8 +33,11 @@ uint64_t walk_find_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 bool walk_find_image(struct walk *w, uint64_t pc, bool guarded)
 {
 	struct image *image = &w->thread->image;
-	return (!guarded && pc >= image->text_lo && pc < image->text_hi) ||
-	       image_find(pc, guarded, image);
+	if (!guarded && pc >= image->text_lo && pc < image->text_hi)
+		return true;
+	const bool is_found = image_find(pc, guarded, image);
+	w->moves |= image->moves;
+	return is_found;
 }
 
 /*
@@ -535,11 +540,26 @@ static enum unwind_end join(struct walk *w, enum unwind_end end, uint32_t *n_sam
 	return end;
 }
 
+/* Forgets all recipes if objects were unloaded without our knowledge (iconv does that). */
+static void notice_unloads(const struct loader_state *now)
+{
+	static _Atomic uint64_t n_noticed;
+	const uint64_t n = loader_n_removed(now);
+	/* Relaxed: the epoch orders. */
+	if (loader_is_quiet(now) && atomic_load_explicit(&n_noticed, memory_order_relaxed) != n &&
+	    atomic_exchange_explicit(&n_noticed, n, memory_order_relaxed) != n) {
+		unwind_flush_begin();
+		unwind_flush_end();
+	}
+}
+
 /* Starts at the registers in t->leaf. */
 static struct walk begin(struct unwind_thread *t)
 {
+	const struct loader_state now = loader_now();
+	notice_unloads(&now);
 	struct walk w = {.thread = t, .epoch = recipe_epoch_now()};
-	w.bypass = recipe_epoch_is_open(w.epoch);
+	w.bypass = recipe_epoch_is_open(w.epoch) || now.is_deleting;
 	w.tag = recipe_tag(w.epoch);
 	w.state = (struct state){.pc = t->leaf.reg[ARCH_PC],
 				 .sp = t->leaf.reg[ARCH_SP],

@@ -3,14 +3,16 @@
  * What a walk costs: nanoseconds a walk and a frame at 25 and 170 frames in a signal handler, warm;
  * with the previous path reused, after a change of the 8 innermost frames, and without reuse;
  * beside libunwind's unw_backtrace and unw_step in the same run. Each figure is the median of many
- * rounds. The last lines are the cost of a whole signal with an empty handler and with a walk in
- * it.
+ * rounds. The next lines are the cost of a whole signal with an empty handler and with a walk in
+ * it. The last line is what it costs to find the object of a pc: by glibc's function, and by our
+ * table.
  */
 #include "config.h"
 #define UNW_LOCAL_ONLY
 #include "hpcrun-lite/unwind/internal.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,6 +199,49 @@ static void compare_depth(unsigned depth)
 	       "8 new frames", path.n, median() - clock_cost(), empty, with);
 }
 
+/* ---- the object of a pc ---- */
+
+typedef int find_fn(void *, struct dl_find_object *);
+enum { PLACES_MOST = 256 };
+static void *place[PLACES_MOST];
+static unsigned n_places;
+
+static int add_place(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)size, (void)unused;
+	if (n_places < PLACES_MOST && info->dlpi_addr)
+		place[n_places++] = (void *)info->dlpi_phdr;
+	return 0;
+}
+
+static double find_ns(find_fn *find)
+{
+	enum { FINDS = 1000 };
+	n_figures = 0;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		struct dl_find_object found;
+		const double start = now_ns();
+		for (unsigned k = 0; k < FINDS; k++)
+			sink += (unsigned)find(place[k * 7 % n_places], &found);
+		figures[n_figures++] = (now_ns() - start) / FINDS;
+	}
+	return median();
+}
+
+static void compare_finds(void)
+{
+	find_fn *of_libc;
+	*(void **)&of_libc = dlsym(RTLD_DEFAULT, "_dl_find_object");
+	dl_iterate_phdr(add_place, NULL);
+	const double ours = find_ns(find_object_in_table);
+	printf("object of a pc       %4u objects: %6.1f ns by our table", n_places, ours);
+	if (of_libc) {
+		const double theirs = find_ns(of_libc);
+		printf(", %.1f ns by glibc's function: %.1f times", theirs, ours / theirs);
+	}
+	printf("\n");
+}
+
 int main(void)
 {
 	stack.hi = stack_top();
@@ -214,5 +259,6 @@ int main(void)
 #endif
 	compare_depth(14);
 	compare_depth(159);
+	compare_finds();
 	return 0;
 }

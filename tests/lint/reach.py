@@ -64,7 +64,7 @@ class Library:
 
     def read_code(self, path):
         stub = re.compile(r"^([0-9a-f]+) <(.*)@plt>:$")
-        named = re.compile(r"\b(?:call|jmp|j[a-z]+)\s+([0-9a-f]+) <(?:([^>]*)@plt)?")
+        named = re.compile(r"\b(?:callq?|j[a-z]+)\s+([0-9a-f]+) <(?:([^>]*)@plt)?")
         relative = re.compile(r"# ([0-9a-f]+)")
         for line in output_of("objdump", "-d", "--no-show-raw-insn", path):
             at, tab, text = line.partition(":\t")

@@ -62,6 +62,40 @@ for library in "" -opencl -cupti -nvidia -papi -mpi -torch; do
 		"$(readelf -VW "$file" | new_versions)" ''
 done
 
+# needed FILE: the libraries that it needs
+needed() {
+	readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p'
+}
+for library in "" -opencl -cupti -nvidia -papi -mpi -torch; do
+	file=$builddir/.libs/libhpcrun-lite$library.so
+	[ -f "$file" ] || continue
+	is "libhpcrun-lite$library.so: needs libc alone" "$(needed "$file" |
+		grep -vE '^(libc\.so\.6|ld-linux-x86-64\.so\.2|libpapi\.so\..*)$')" ''
+done
+
+# What tools need of versions after 2.28 is in 2.28, too, with an older version: functions that
+# moved between libraries or got a new entry. Built with headers of glibc 2.28 to 2.31, they need
+# nothing later. later: such names on standard input, from "readelf -W --dyn-syms".
+later() {
+	sed -nE 's/.* UND ([^ @]+)@+GLIBC_2\.(29|[3-9][0-9])(\.[0-9]+)? .*/\1/p' | plain | sort -u
+}
+is "the lint sees a name that is too new" "$(printf '%s\n' \
+	' 5: 0 0 FUNC GLOBAL DEFAULT UND exp@GLIBC_2.29 (3)' \
+	' 6: 0 0 FUNC GLOBAL DEFAULT UND dlsym@GLIBC_2.34 (3)' \
+	' 7: 0 0 FUNC GLOBAL DEFAULT UND read@GLIBC_2.2.5 (2)' | later | not_allowed tool)" exp
+case $(getconf GNU_LIBC_VERSION 2>/dev/null) in
+'glibc 2.28' | 'glibc 2.29' | 'glibc 2.30' | 'glibc 2.31') kind=none ;;
+*) kind=tool ;;
+esac
+for file in hpcrun-lite/hpcrun-lite hpcstruct-lite/hpcstruct-lite hpcprof-lite/hpcprof-lite \
+	.libs/hpcprof-lite-mpi.so; do
+	[ -f "$builddir/$file" ] || continue
+	is "${file##*/}: glibc 2.28 has what it needs" \
+		"$(readelf -W --dyn-syms "$builddir/$file" | later | not_allowed $kind)" ''
+	is "${file##*/}: needs no run time of a compiler" \
+		"$(needed "$builddir/$file" | grep -E '^lib(stdc\+\+|gcc_s|gomp|atomic)\.')" ''
+done
+
 # handlers_reach KIND NAME LEAST: what the handlers of this kind reach in a library
 handlers_reach() {
 	file=$builddir/.libs/$2.so

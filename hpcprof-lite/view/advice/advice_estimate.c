@@ -25,10 +25,16 @@ struct advice_interval advice_bound(struct advice_interval i, double most)
 					fmin(i.high, most)};
 }
 
+/* pow() would need a libm of 2.29. */
+double advice_any_of(double share, double times)
+{
+	return -expm1(times * log1p(-share));
+}
+
 double advice_more_warps(double active, double warps, double new_warps)
 {
 	if (active <= 0 || active >= 1 || warps <= 0 || new_warps <= warps)
 		return 1;
 	/* 1 - (1 - R)^warps == active, so (1 - R)^new_warps follows without R */
-	return (1 - pow(1 - active, new_warps / warps)) / active;
+	return advice_any_of(active, new_warps / warps) / active;
 }

@@ -34,4 +34,7 @@ struct advice_interval advice_bound(struct advice_interval i, double most);
  */
 double advice_more_warps(double active, double warps, double new_warps);
 
+/* 1 - (1 - share)^times: how likely one of several is ready, each of which is in `share`. */
+double advice_any_of(double share, double times);
+
 #endif

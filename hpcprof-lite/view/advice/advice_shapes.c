@@ -34,7 +34,7 @@ static bool grid(const struct advice_kernel *k, struct view_advices *to)
 	       fuller = advice_more_warps(active, k->shape.block_warps, k->shape.warps),
 	       least = (1 + factor) / 2;
 	if (active > 0 && active < 1)
-		least = fmax(fmin(least, factor * (1 - pow(1 - active, 1 / factor)) / active), 1);
+		least = fmax(fmin(least, factor * advice_any_of(active, 1 / factor) / active), 1);
 	advice_fact(&a, "blocks", MODEL_COUNT, k->shape.blocks);
 	advice_fact(&a, "SMs", MODEL_COUNT, k->shape.units);
 	if (k->busy_units > 0)

@@ -5,6 +5,7 @@
  * programs may load OpenCL late. We do not see functions that a program gets with dlsym() from a
  * library that it opened. Test: tests/cli/opencl/ocl_entrance.sh.
  */
+#include "common/safe/find_object.h"
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 
@@ -139,7 +140,7 @@ bool ocl_preload_is_inner(const void *caller)
 {
 	struct dl_find_object of_caller, of_next;
 	void *next = (void *)(uintptr_t)ocl_next.clFinish;
-	return _dl_find_object((void *)(uintptr_t)caller, &of_caller) == 0 &&
-	       _dl_find_object(next, &of_next) == 0 &&
+	return find_object_surely((void *)(uintptr_t)caller, &of_caller) == 0 &&
+	       find_object_surely(next, &of_next) == 0 &&
 	       of_caller.dlfo_link_map == of_next.dlfo_link_map;
 }

@@ -62,7 +62,17 @@ static long number_at(const uint8_t *code, const uint8_t *end)
 	return code == end && number >= 0 && number < 1024 ? number : UNKNOWN_CALL;
 }
 
-/* Works up to glibc 2.40. "xor %eax, %eax; syscall" is the call read. */
+/*
+ * Returns true after "xor %eax, %eax", and after "test %eax, %eax; jne elsewhere", with which older
+ * glibc (2.31) finds out whether it has threads.
+ */
+static bool is_zero_at(const uint8_t *end)
+{
+	return (end[-2] == 0x31 && end[-1] == 0xc0) ||
+	       (end[-4] == 0x85 && end[-3] == 0xc0 && end[-2] == 0x75);
+}
+
+/* Works up to glibc 2.40. Number 0 is the call read. */
 long wait_number_in_code(uintptr_t pc)
 {
 	uint8_t code[BEFORE_BYTES + SYSCALL_BYTES];
@@ -75,7 +85,7 @@ long wait_number_in_code(uintptr_t pc)
 	}
 	if (end[0] != 0x0f || end[1] != 0x05)
 		return NO_CALL;
-	if (end[-2] == 0x31 && end[-1] == 0xc0)
+	if (is_zero_at(end))
 		return SYS_read;
 	long number = UNKNOWN_CALL;
 	for (const uint8_t *at = end - MOV_BYTES;
@@ -196,7 +206,7 @@ static void find_state(void)
 
 static bool is_cancelled(void)
 {
-	const char *thread = __builtin_thread_pointer();
+	const char *thread = sys_thread_pointer();
 	uint32_t state;
 	if (!state_at)
 		return false;

@@ -3,6 +3,7 @@
  * Restarts waits from our handler; see hook_wait.h. Must not wait or lock. Tests:
  * tests/cli/sacred/sacred_wait.sh, tests/cli/sacred/sacred_cancel.sh.
  */
+#include "common/safe/newer.h"
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
 
 #include "common/safe/clock.h"

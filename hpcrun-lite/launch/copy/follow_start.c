@@ -6,12 +6,14 @@
  */
 #include "hpcrun-lite/launch/copy/follow_start.h"
 
+#include "common/safe/newer.h"
 #include "hpcrun-lite/launch/copy/follow.h"
 #include "hpcrun-lite/launch/directory/job.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,8 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_DESCRIPTORS 1024 /* closed one by one before Linux 5.9 */
-#define NICER 10              /* the programs go first */
+#define NICER 10 /* the programs go first */
 
 static bool adopts_orphans(void)
 {
@@ -57,9 +58,7 @@ static void become_follower(const struct config *c, int lock, const char *pid, c
 			dup2(nowhere, fd);
 	if (moved != FOLLOW_LOCK && dup2(moved, FOLLOW_LOCK) < 0)
 		_exit(1);
-	if (close_range(FOLLOW_LOCK + 1, ~0u, 0) != 0)
-		for (int fd = FOLLOW_LOCK + 1; fd < MOST_DESCRIPTORS; fd++)
-			close(fd);
+	newer_close_range(FOLLOW_LOCK + 1, INT_MAX);
 	setsid();
 	run_anywhere();
 	if (chdir("/") == 0)

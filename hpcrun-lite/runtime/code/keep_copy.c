@@ -6,6 +6,7 @@
  */
 #include "common/format/measurement.h"
 #include "common/safe/content_hash.h"
+#include "common/safe/newer.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/runtime/beside.h"
@@ -90,9 +91,8 @@ static void close_others(void)
 			beside_close_from(low);
 			return;
 		}
-		if (next > low && sys_call3(SYS_close_range, low, next - 1, 0) != 0)
-			for (int fd = low; fd < next; fd++)
-				sys_close(fd);
+		if (next > low)
+			newer_close_range(low, next - 1);
 		low = next + 1;
 	}
 }

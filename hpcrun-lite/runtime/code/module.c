@@ -6,6 +6,7 @@
  */
 #include "hpcrun-lite/runtime/code/module.h"
 
+#include "common/safe/find_object.h"
 #include "common/safe/forked.h"
 #include "common/safe/load.h"
 #include "common/safe/patience.h"
@@ -227,7 +228,7 @@ static bool is_loaded(uint32_t i)
 {
 	struct dl_find_object now;
 	uintptr_t start = atomic_load_explicit(&modules.start[i], memory_order_relaxed);
-	return start && _dl_find_object((void *)start, &now) == 0 &&
+	return start && find_object((void *)start, &now) == 0 &&
 	       (uintptr_t)now.dlfo_map_start == start && is_like(i, &now);
 }
 
@@ -294,7 +295,7 @@ static bool is_elf_header(uintptr_t at)
 }
 
 /*
- * Returns the address of the object's ELF header. _dl_find_object returns one piece per segment if
+ * Returns the address of the object's ELF header. glibc returns one piece per segment if
  * the object has gaps between segments (an executable that is not PIE, such as node). Then the
  * piece does not start with the header.
  */
@@ -446,7 +447,7 @@ uint32_t module_at_address(uintptr_t address)
 {
 	struct dl_find_object object;
 	uintptr_t bias;
-	if (_dl_find_object((void *)address, &object) != 0)
+	if (find_object((void *)address, &object) != 0)
 		return MODULE_MAX;
 	const uint16_t number = number_of(&object, &bias);
 	return number == MSR_MODULE_UNKNOWN ? MODULE_MAX : number - 1u;
@@ -515,7 +516,7 @@ static int add_loaded(struct dl_phdr_info *info, size_t size, void *unused)
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
 			continue;
-		if (_dl_find_object((void *)(info->dlpi_addr + p->p_vaddr), &object) == 0)
+		if (find_object((void *)(info->dlpi_addr + p->p_vaddr), &object) == 0)
 			number_of(&object, &bias);
 		break;
 	}
@@ -542,6 +543,7 @@ void module_start(void)
 void module_forked(void)
 {
 	trylock_forked(&modules.lock);
+	find_object_forked();
 	lacks_records = true;
 }
 
@@ -561,7 +563,7 @@ void module_own_range(uintptr_t *low, uintptr_t *high)
 {
 	struct dl_find_object object;
 	*low = *high = 0;
-	if (_dl_find_object((void *)(uintptr_t)module_own_range, &object) == 0) {
+	if (find_object((void *)(uintptr_t)module_own_range, &object) == 0) {
 		*low = (uintptr_t)object.dlfo_map_start;
 		*high = (uintptr_t)object.dlfo_map_end;
 	}

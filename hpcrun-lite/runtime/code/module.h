@@ -7,6 +7,8 @@
 #ifndef HPCRUN_LITE_RUNTIME_CODE_MODULE_H
 #define HPCRUN_LITE_RUNTIME_CODE_MODULE_H
 
+#include "common/safe/find_object.h"
+
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,6 +3,7 @@
 #include "hpcrun-lite/runtime/code/unload.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/find_object.h"
 #include "common/safe/load.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/regions/region.h"
@@ -20,11 +21,12 @@ static const struct link_map *last; /* the last object that was loaded at the st
 static const struct link_map *map_of(uintptr_t code)
 {
 	struct dl_find_object found;
-	return _dl_find_object((void *)code, &found) == 0 ? found.dlfo_link_map : NULL;
+	return find_object((void *)code, &found) == 0 ? found.dlfo_link_map : NULL;
 }
 
 void unload_start(void)
 {
+	find_object_all_stay();
 	last = map_of((uintptr_t)unload_start);
 	while (last && last->l_next)
 		last = last->l_next;
@@ -83,6 +85,13 @@ static bool is_alive(const struct thread *t)
  */
 static _Atomic unsigned n_unloading;
 
+static bool is_gone(const struct thread *t)
+{
+	struct dl_find_object found;
+	const int answer = find_object_surely((void *)t->code, &found);
+	return answer != FIND_OBJECT_MOVES && (answer != 0 || found.dlfo_link_map != t->map);
+}
+
 /*
  * Flags threads whose code is gone. Forgets their object, because another library, or the same one,
  * may be loaded there later.
@@ -96,7 +105,7 @@ static void find_lost_threads(void)
 	for (struct thread *t = thread_first(); t && runtime_may_lose_code(); t = t->next_made) {
 		if (!is_alive(t) || !t->map)
 			continue;
-		const bool is_lost = map_of(t->code) != t->map;
+		const bool is_lost = is_gone(t);
 		if (is_lost)
 			t->map = NULL;
 		has_lost |= is_lost;

@@ -8,6 +8,7 @@
 #include "hpcrun-lite/runtime/glue/gpu_glue.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/find_object.h"
 #include "common/safe/quiet.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/core.h"
@@ -17,7 +18,6 @@
 #include "hpcrun-lite/runtime/sample/sample.h"
 #include "hpcrun-lite/runtime/say.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +127,7 @@ static void leave_out(unsigned number, const void *text)
 {
 	struct dl_find_object object;
 	uintptr_t bias;
-	uint32_t module = _dl_find_object((void *)(uintptr_t)text, &object) == 0
+	uint32_t module = find_object((void *)(uintptr_t)text, &object) == 0
 				  ? module_of(&object, &bias)
 				  : MSR_MODULE_NONE;
 	for (unsigned i = 0; module != MSR_MODULE_UNKNOWN && module &&

@@ -7,13 +7,13 @@
 #include "hpcrun-lite/runtime/glue/mpi_glue.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/find_object.h"
 #include "common/safe/one_writer.h"
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample/call_path.h"
 #include "hpcrun-lite/store/store.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 
@@ -40,7 +40,7 @@ static uint32_t module_with(const void *text)
 	struct dl_find_object object;
 	uintptr_t bias;
 	uint32_t module = atomic_load_explicit(&glue.module, memory_order_relaxed);
-	if (module || _dl_find_object((void *)(uintptr_t)text, &object) != 0)
+	if (module || find_object((void *)(uintptr_t)text, &object) != 0)
 		return module;
 	module = module_of(&object, &bias);
 	atomic_store_explicit(&glue.module, module, memory_order_relaxed);

@@ -16,7 +16,11 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#if __has_attribute(no_stack_protector)
 #define NO_PROTECTOR __attribute__((no_stack_protector))
+#else /* gcc before 11 */
+#define NO_PROTECTOR __attribute__((optimize("no-stack-protector")))
+#endif
 
 /*
  * The kernel leaves EFLAGS.AC set, and restores it after the handler. The stack stays aligned as at

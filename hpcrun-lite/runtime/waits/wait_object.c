@@ -5,6 +5,7 @@
  */
 #include "hpcrun-lite/runtime/waits/wait_object.h"
 
+#include "common/safe/find_object.h"
 #include "common/safe/fnv.h"
 #include "common/safe/trylock.h"
 #include "hpcrun-lite/runtime/code/module.h"
@@ -12,7 +13,6 @@
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/store/store.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -125,7 +125,7 @@ static uint32_t lock(uintptr_t address)
 {
 	struct dl_find_object found;
 	uintptr_t bias;
-	if (_dl_find_object((void *)address, &found) != 0)
+	if (find_object((void *)address, &found) != 0)
 		return 0;
 	const uint16_t module = module_of(&found, &bias);
 	if (module == MSR_MODULE_UNKNOWN)

@@ -5,7 +5,7 @@
 . "${top_srcdir:-.}/tests/lib.sh"
 
 work=$srcdir/tests/workload/unwind
-libs="$builddir/.libs/libhlunwind.a $builddir/.libs/libhlsafe.a"
+libs="$builddir/.libs/libhlunwind.a $builddir/.libs/libhlsafe.a -ldl -lrt -lpthread"
 UNWIND_COMPLETE=$T/result
 export UNWIND_COMPLETE
 

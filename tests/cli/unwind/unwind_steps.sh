@@ -6,7 +6,7 @@
 
 work=$srcdir/tests/workload/unwind
 flags="-std=gnu11 -D_GNU_SOURCE -I$srcdir"
-libs="$builddir/.libs/libhlunwind.a $builddir/.libs/libhlsafe.a"
+libs="$builddir/.libs/libhlunwind.a $builddir/.libs/libhlsafe.a -ldl -lrt -lpthread"
 CC=${CC:-gcc}
 
 echo '#include <libunwind.h>' >"$T/have.c"

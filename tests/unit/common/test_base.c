@@ -18,9 +18,11 @@
 #include "common/base/standard_files.h"
 #include "common/base/strtab.h"
 #include "common/base/vec.h"
+#include "common/safe/newer.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -416,7 +418,7 @@ static void standard_files_are_kept(void **state)
 		int status = -1;
 		const pid_t pid = fork();
 		if (pid == 0) {
-			close_range(STDERR_FILENO + 1, ~0u, 0);
+			newer_close_range(STDERR_FILENO + 1, INT_MAX);
 			_exit(keeps_standard_files(closed));
 		}
 		assert_int_equal(waitpid(pid, &status, 0), pid);

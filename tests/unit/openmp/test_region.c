@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "common/format/measurement.h"
+#include "common/safe/find_object.h"
 #include "hpcrun-lite/regions/region_path.h"
 #include "hpcrun-lite/regions/region_sums.h"
 
@@ -214,7 +215,7 @@ static const char *name_of(uint64_t addr)
 		return "WAIT";
 	if (addr == msr_forward_make(0, 1) || addr == msr_forward_make(0, 2))
 		return addr == msr_forward_make(0, 1) ? "FIRST" : "SECOND";
-	assert_int_equal(_dl_find_object((void *)(uintptr_t)name_of, &own), 0);
+	assert_int_equal(find_object((void *)(uintptr_t)name_of, &own), 0);
 	const uintptr_t pc = msr_addr_link(addr) + own.dlfo_link_map->l_addr;
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
 		if (functions[i].code <= pc && functions[i].code > nearest &&
@@ -586,7 +587,7 @@ static NOINLINE void marked_in_marked(void *arg)
 static int setup_marks(void **state)
 {
 	struct dl_find_object own;
-	assert_int_equal(_dl_find_object((void *)(uintptr_t)name_of, &own), 0);
+	assert_int_equal(find_object((void *)(uintptr_t)name_of, &own), 0);
 	const uintptr_t bias = own.dlfo_link_map->l_addr;
 	stack_marks_set_code(msr_addr_make(1, (uintptr_t)__start_marked_code - bias, false),
 			     msr_addr_make(1, (uintptr_t)__stop_marked_code - bias, false));

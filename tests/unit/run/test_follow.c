@@ -76,6 +76,14 @@ int fstat(int fd, struct stat *st)
 	return result;
 }
 
+#if !__GLIBC_PREREQ(2, 33)
+int __fxstat(int version, int fd, struct stat *st)
+{
+	(void)version;
+	return fstat(fd, st);
+}
+#endif
+
 static void forget_writes(void)
 {
 	while (n_writes)

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "common/safe/newer.h"
 #include "hpcrun-lite/source/offcpu_wait.h"
 #include "hpcrun-lite/source/source.h"
 

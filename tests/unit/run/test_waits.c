@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "common/safe/find_object.h"
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"

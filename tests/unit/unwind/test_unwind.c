@@ -3,6 +3,7 @@
  * skipped ranges, the depth limit. Odd code and stacks: test_unwind_odd.c. */
 #include "tests/unit/unwind/unwind_fixture.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 static void test_path(void **state)
@@ -270,6 +271,28 @@ static void test_flush(void **state)
 	assert_int_equal(misses[FORKED_WARM], 0);
 }
 
+/* Past every hook, as iconv unloads its modules. */
+static void test_unload_is_noticed(void **state)
+{
+	(void)state;
+	void *library = dlopen("libBrokenLocale.so.1", RTLD_NOW); /* no program has it */
+	if (!library)
+		skip();
+	enum { COLD, WARM, UNLOADED, STEPS };
+	uint64_t misses[STEPS];
+	new_thread(MAX_DEPTH);
+	for (unsigned i = 0; i < STEPS; i++) {
+		if (i == UNLOADED)
+			dlclose(library);
+		const uint64_t before = unwind_counts(thread)->cache_misses;
+		recurse(4);
+		misses[i] = unwind_counts(thread)->cache_misses - before;
+		assert_int_equal(path.end, UNWIND_ROOT);
+	}
+	assert_int_equal(misses[WARM], 0);
+	assert_true(misses[UNLOADED] >= 4); /* all frames, and not only another call site */
+}
+
 static void test_skip(void **state)
 {
 	(void)state;
@@ -319,6 +342,7 @@ int main(void)
 		cmocka_unit_test(test_realigned),
 		cmocka_unit_test(test_reuse_sees_another_call_site),
 		cmocka_unit_test(test_flush),
+		cmocka_unit_test(test_unload_is_noticed),
 		cmocka_unit_test(test_skip),
 		cmocka_unit_test(test_depth),
 	};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests of hpcrun-lite/unwind as a whole where not all is as compilers make it: code without CFI,
  * generated code, garbage, the stack and errno of a handler, another thread's stack. */
+#include "common/safe/find_object.h"
 #include "tests/unit/unwind/unwind_fixture.h"
 
 #include <dlfcn.h>
@@ -264,7 +265,7 @@ static void test_generated_code_in_a_hole(void **state)
 		      "function_before_a_hole"); /* the only page of its segment, and of 64 KiB */
 	assert_non_null(function);
 	char *hole = (char *)((uintptr_t)function / PAGE * PAGE) + 4 * PAGE;
-	assert_int_equal(_dl_find_object(hole, &object), 0);
+	assert_int_equal(find_object(hole, &object), 0);
 	generate(hole);
 	dlclose(library);
 }

@@ -2,6 +2,8 @@
 /* See unwind_fixture.h. */
 #include "tests/unit/unwind/unwind_fixture.h"
 
+#include "common/safe/find_object.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "common/safe/find_object.h"
 #include "hpcrun-lite/unwind/internal.h"
 
 enum { MAX_DEPTH = 64, PAGE = 4096 };

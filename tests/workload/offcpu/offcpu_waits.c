@@ -7,6 +7,7 @@
  */
 #include <fcntl.h>
 #include <linux/io_uring.h>
+#include <linux/time_types.h>
 #include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>

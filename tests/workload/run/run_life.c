@@ -4,6 +4,8 @@
  * [NUMBER]... CPU time is spent by the CPU clock, so results do not depend on the load of the
  * machine. Prints what the test needs to know.
  */
+#include "tests/workload/older.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -82,6 +82,8 @@ static int by_handle(void *(*fn)(void *), pthread_t *t)
 	if (!libc)
 		return 3;
 	*(void **)&create = dlsym(libc, "pthread_create");
+	if (!create && (libc = dlopen("libpthread.so.0", RTLD_NOW))) /* glibc before 2.34 */
+		*(void **)&create = dlsym(libc, "pthread_create");
 	return !create || create(t, NULL, fn, NULL) ? 4 : 0;
 }
 

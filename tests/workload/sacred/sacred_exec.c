@@ -4,6 +4,8 @@
  * started sees; also ways that fail. The output with a profiler must be that without. Run by
  * tests/cli/sacred/sacred_exec.sh.
  */
+#include "tests/workload/older.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>

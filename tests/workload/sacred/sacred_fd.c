@@ -4,6 +4,8 @@
  * output with a profiler must be that without. Argument: the name of a part. Run by
  * tests/cli/sacred/sacred_fd.sh.
  */
+#include "tests/workload/older.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

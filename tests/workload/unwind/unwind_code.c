@@ -243,7 +243,7 @@ static void send_signal(int flags)
 {
 	const struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | flags};
 	sigaction(SIGUSR1, &action, NULL);
-	raise(SIGUSR1);
+	kill(getpid(), SIGUSR1);
 	sink = leaf(sink);
 }
 

@@ -10,6 +10,7 @@
 // may be deeper than the stack. usage: unwind_shadow PLUGIN SAMPLES. Exit status 1 if a path is
 // wrong and not marked, or too few are exact.
 extern "C" {
+#include "common/safe/find_object.h"
 #include "hpcrun-lite/unwind/unwind.h"
 }
 
@@ -366,7 +367,7 @@ SHADOWED void plugins()
 		auto entry = reinterpret_cast<unsigned (*)(unsigned, const plugin_calls *)>(
 			dlsym(library, "shadow_plugin_entry"));
 		dl_find_object object;
-		if (entry && _dl_find_object(reinterpret_cast<void *>(entry), &object) == 0) {
+		if (entry && find_object(reinterpret_cast<void *>(entry), &object) == 0) {
 			const plugin_calls calls = {plugin_enter, plugin_leave, called_back};
 			plugin_lo = (uint64_t)object.dlfo_map_start;
 			plugin_hi = (uint64_t)object.dlfo_map_end;
@@ -493,6 +494,9 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		return 2;
 	plugin_path = argv[1];
+	if (std::getenv("OWN_TABLE"))
+		find_object_use_table();
+	find_object_all_stay();
 	samples_wanted = std::strtoul(argv[2], nullptr, 10) / N_THREADS;
 	for (auto f :
 	     {(uint64_t)fibonacci, (uint64_t)deep, (uint64_t)with_alloca, (uint64_t)aligned,

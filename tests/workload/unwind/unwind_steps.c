@@ -12,6 +12,7 @@
  */
 #define UNW_LOCAL_ONLY
 #include "tests/workload/unwind/unwind_steps.h"
+#include "common/safe/find_object.h"
 #include "hpcrun-lite/unwind/unwind_image.h"
 #include "hpcrun-lite/unwind/unwind.h"
 
@@ -211,7 +212,7 @@ static void print_path(const char *whose, const struct path *p)
 static const char *object_of(uint64_t pc)
 {
 	struct dl_find_object object;
-	return _dl_find_object((void *)pc, &object) == 0 ? object.dlfo_link_map->l_name : "?";
+	return find_object((void *)pc, &object) == 0 ? object.dlfo_link_map->l_name : "?";
 }
 
 static void report(const char *what, const struct unwind_path *out)
@@ -425,6 +426,7 @@ int main(int argc, char **argv)
 		printf("# no libunwind.so.8\n");
 		return 77;
 	}
+	find_object_all_stay();
 	const uintptr_t top = stack_top();
 	const struct unwind_stack stack = {top - STACK_BYTES, top, true, 0};
 	unwind_init(&(struct unwind_config){.module_of = one_module});

@@ -36,11 +36,11 @@ static size_t sort_own(struct gpu_yard_sample *list, size_t n, uint32_t own, uin
 /*
  * The mean of |k - mean|, where k counts independent events, each with probability `share` at most.
  * Uses Poisson's distribution for rare events (exact below a mean of 1), else the normal
- * distribution.
+ * distribution. exp() would need a libm of 2.29.
  */
 static double chance(double mean, double share)
 {
-	return mean < 1 ? 2 * mean * exp(-mean) : sqrt(2 * mean * (1 - share) / M_PI);
+	return mean < 1 ? 2 * mean * (1 + expm1(-mean)) : sqrt(2 * mean * (1 - share) / M_PI);
 }
 
 static double at_most_all(double share)
