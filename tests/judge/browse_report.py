@@ -40,6 +40,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
+from browse_agree import use_placed
 from browse_keys import use_keys
 from browse_times import (use_gpu_waits, use_intervals, use_marks, use_moment, use_power,
                           use_processors, use_range, use_rows, use_shares, use_stack)
@@ -131,7 +132,7 @@ p.metrics.forEach((m, i) => {
   // As the other outputs name sums of launch characteristics.
   const label = m.kind === METRIC_GPU_MEAN ? m.label.replace(/( \\(B\\))?$/, "_ACUMU$1") : m.label;
   out.push(["total", label, whole]);
-  const sums = new Map(), self = p.self(i);
+  const sums = new Map(), self = p.uncut(i); // of kernels, not of their lines, as in the text
   for (let c = 1; c < p.n; c++)
     if (self[c] && p.fn[c] >= 0) sums.set(p.fn[c], (sums.get(p.fn[c]) ?? 0) + self[c]);
   for (const [f, sum] of sums) out.push(["function", label, p.functionName(f), sum]);
@@ -1121,6 +1122,7 @@ def run(browser, command, report, more):
     elif command == "kernels":
         use_idle(page, Checks())
         use_kernels(page, Checks())
+        use_placed(page, Checks())
         use_launchers(page, Checks())
     elif command == "blames":
         use_blames(page, Checks())

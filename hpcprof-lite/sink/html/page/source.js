@@ -27,17 +27,12 @@ class SourceView {
   choose(line) {
     this.app.state.set({ "source.at": `${this.file}:${line}`, "source.pc": "" });
   }
-  // By file, then line: what the line has of each shown metric, and its number of samples. GPU time
-  // of kernels counts at the lines where their samples are.
+  // By file, then line: what the line has of each shown metric, and its number of samples.
   collect() {
     const p = this.app.profile,
       metrics = this.app.columns,
-      selfs = metrics.map(m => p.placed(m)),
-      totals = metrics.map((m, i) =>
-        selfs[i] === p.self(m)
-          ? p.total(m)
-          : p.cached(`placed total ${m}`, () => p.sumUp(selfs[i].slice())),
-      ),
+      selfs = metrics.map(m => p.self(m)),
+      totals = metrics.map(m => p.total(m)),
       counted = this.counted(),
       files = new Map(),
       until = new Map();
