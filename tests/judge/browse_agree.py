@@ -17,3 +17,26 @@ def use_placed(page, checks):
         return [same, isPlaced]""")
     checks.check("agree: own GPU time is at the samples, with and without a selection",
                  got == [True, True], got)
+
+
+def use_scope(page, checks):
+    """With a selection, what ignores it says so, and the root is not called the whole run."""
+    if page.js("return app.profile.isComparison || !app.profile.meta.hasTraces"):
+        return
+    places = {"overview": "#view-overview .lead", "threads": "#view-threads p"}
+
+    def marks():
+        out = []
+        for view, place in places.items():
+            page.js("app.go(arguments[0])", view)
+            out.append(page.js("return getComputedStyle(document.querySelector(arguments[0]), "
+                               "'::after').content", place))
+        page.js("app.go('flame')")
+        out.append(page.js("const v = app.views.flame.view; return v.nameOf(v.root)"))
+        return out
+    got = [marks()]
+    page.js("app.select({time: [0, app.profile.meta.span * 0.9]})")
+    got.append(marks())
+    page.js("app.select({time: null})")
+    wanted = [["none", "none", "whole run"], ['"whole run"', '"whole run"', "selection"]]
+    checks.check("agree: what is of the whole run, and what of the selection", got == wanted, got)

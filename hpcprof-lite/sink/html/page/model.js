@@ -52,7 +52,7 @@ class Profile {
   name(c) {
     switch (this.kind[c]) {
       case CONTEXT_ROOT:
-        return "whole run";
+        return this.scopeName;
       case CONTEXT_ENTRY:
         return this.str(this.entryName.get(c));
       case CONTEXT_FUNCTION:
@@ -259,6 +259,9 @@ class Profile {
   }
   get isSelected() {
     return !!(this.selection.time || this.selection.profiles || this.selection.frame);
+  }
+  get scopeName() {
+    return this.isSelected ? "selection" : "whole run";
   }
   frameName(frame) {
     return frame.fn === undefined ? this.name(frame.context) : this.functionName(frame.fn);

@@ -21,7 +21,7 @@ class OverviewView {
       return;
     }
     this.container.replaceChildren(
-      el("p", { class: "lead" }, ...runSentence(p)),
+      el("p", { class: "lead whole-run" }, ...runSentence(p)),
       certaintyLine(this.app) ?? "",
       el(
         "div",

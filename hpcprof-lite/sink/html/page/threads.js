@@ -53,6 +53,7 @@ class ThreadView {
       metric = app.metric,
       { frame } = p.selection;
     if (!p.isComplete) return;
+    this.holder.classList.toggle("whole-run", !!(p.selection.time || p.selection.profiles));
     const values = this.values(metric);
     const shown = values.filter(v => v.profile.rows?.n || v.profile.samples?.n);
     if (!shown.length) {
