@@ -799,6 +799,13 @@ def use_threads(page, checks):
           return Math.abs(mean * m.scale - m.mean) > 1e-6 * m.mean + list.length;
         }).map(m => m.label)""")
     checks.check("threads: the same mean of all metrics", not wrong, wrong)
+    wrong = page.js("""const p = app.profile, {threads} = p.meta,
+          m = p.metrics.find(m => m.time).id;
+        p.meta.threads = 2;
+        const got = leastOfThreads(p, m, Float64Array.of(0, 266, 0, 288));
+        p.meta.threads = threads;
+        return got;""")
+    checks.check("threads: the least of as many as the mean is of", wrong == 266, wrong)
 
 
 def use_launchers(page, checks):

@@ -22,6 +22,11 @@ function meanOfThreads(p, metric, sum, n, most) {
   return Math.min(sum / nOfMean(p, metric, n), most);
 }
 
+// Of the same threads: without those that had less because they lived before or after others.
+function leastOfThreads(p, metric, values) {
+  return [...values].sort((a, b) => b - a)[nOfMean(p, metric, values.length) - 1];
+}
+
 const MOST_LABELS = 32; // cells of a process that have room for words
 
 class ThreadView {
@@ -224,7 +229,7 @@ class ThreadView {
     });
     const rows = [...sums].map(([fn, v]) => {
       const most = v.reduce((a, b) => Math.max(a, b), 0),
-        least = v.reduce((a, b) => Math.min(a, b), Infinity);
+        least = leastOfThreads(p, metric, v);
       const sum = v.reduce((a, b) => a + b, 0);
       const mean = meanOfThreads(p, metric, sum, v.length, most);
       return { id: fn, sum, most, least, mean };
