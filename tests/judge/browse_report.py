@@ -719,6 +719,9 @@ def use_waiting(page, checks):
         rows("Where the time of", sum(us >= 0.0005 * whole for us in meta["uses"]["us"]))
         shares = [float(r.split("%")[0]) for r in card("Where the time of")["rows"]]
         checks.check("waiting: the shares add up", abs(sum(shares) - 100) < 1, shares)
+        none = [r for r in card("Where the time of")["rows"] if "fewer threads" in r]
+        checks.check("waiting: time without threads is of no rank",
+                     all(r.rstrip().endswith("fewer threads") for r in none), none)
         used = [p for p, x in zip(meta["processes"], meta["uses"]["processes"]) if sum(x["us"])]
         ranks = {p["rank"] for p in used if p["rank"] >= 0}
         if ranks and len(meta["uses"]["processes"]) > 1:

@@ -20,9 +20,10 @@ function useBar(p, rows, us, whole) {
   );
 }
 
-// Of a use over the ranks, as in the text: least, mean, most.
+// Of a use over the ranks, as in the text: least, mean, most; null: none has it.
 function spreadCells(p, spread) {
-  if (!spread) return [];
+  if (spread === undefined) return [];
+  if (!spread) return [el("td", { colspan: 3 })]; // time without threads is of no rank
   const [least, leastAt, mean, most, mostAt] = spread,
     rank = i => ` (${p.meta.processes[i].rank})`,
     cell = (us, more) => el("td", { class: "number" }, formatSeconds(us / 1e6) + more);
