@@ -421,8 +421,10 @@ def use_comparison(page, checks, path):
     def differ(want, have):
         return want[4:] != have[4:] or any(
             abs(a - b) > error for (a, error), b in zip(want[:4], have[:4]))
+    limits = []
     for kind, title in (("", "their own"), ("1", "their total")):
-        tables = read_comparison(path if not kind else path.replace(".txt", "-total.txt"))
+        text = path if not kind else path.replace(".txt", "-total.txt")
+        tables = read_comparison(text)
         have = page.js("""const p = app.profile, j = judgeFunctions(p, app.metric, !!arguments[0]);
             return j.rows.map(r => [r.now - r.before, r.sd, r.before, r.now, p.name(r.context),
               r.isNoise]);""", kind)
@@ -432,6 +434,12 @@ def use_comparison(page, checks, path):
         checks.check(f"comparison: functions by {title} values, as in the text",
                      len(want) == len(have) > 1 and not wrong, f"{wrong} {want} {have}")
         page.js("app.state.set({'overview.total': arguments[0]})", kind)
+        with open(text, encoding="utf-8") as file:
+            limits.append(re.search(r"within ([\d.]+) sd", file.read())[1])
+        words = page.js("return document.querySelector('#view-overview').innerText")
+        checks.check(f"comparison: the limit of {title} values is that of their own, and is said",
+                     limits[0] == limits[-1] and f"is within {limits[0]} sd" in words and
+                     f"within {limits[0]} sd{'' if kind else ', '}" in words, [limits, words])
         shown = page.js("return [...document.querySelectorAll('#view-overview tr[data-fn]')].map("
                         "r => [r.querySelector('bdi').textContent, r.className === 'noise'])")
         checks.check(f"comparison: the overview shows {title} values, noise in grey",
