@@ -40,3 +40,16 @@ def use_scope(page, checks):
     page.js("app.select({time: null})")
     wanted = [["none", "none", "whole run"], ['"whole run"', '"whole run"', "selection"]]
     checks.check("agree: what is of the whole run, and what of the selection", got == wanted, got)
+
+
+def use_cause(page, checks):
+    """A wait at a barrier without a processor has its state and its cause."""
+    got = page.js("""const names = ["", "GOMP_barrier", "<ready, no processor>"],
+          p = {str: x => x, activity: [0, 0, 0], isBlocked: c => c === 2, name: c => names[c],
+            meta: {activities: [{state: "openmp", name: "OpenMP: waited at barriers"}]}},
+          words = context => TimelineFinder.prototype.words.call(
+            {profile: p, frameContext: c => c},
+            {state: "openmp", row: {kind: "thread"}, context, time: 0, from: 0, to: 9}, 9);
+        return [words(1), words(2)]""")
+    checks.check("agree: a state and its cause", "OpenMP: waited at barriers" in got[1][0] and
+                 got[1][-1] == "the thread was ready, no processor" and len(got[0]) == 2, got)
