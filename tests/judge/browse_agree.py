@@ -53,3 +53,21 @@ def use_cause(page, checks):
         return [words(1), words(2)]""")
     checks.check("agree: a state and its cause", "OpenMP: waited at barriers" in got[1][0] and
                  got[1][-1] == "the thread was ready, no processor" and len(got[0]) == 2, got)
+
+
+def use_files(page, checks):
+    """Files of source without values of their own are ranked by what they call, and say so."""
+    if "source" not in page.views():
+        return
+    page.js("app.go('source')")
+    shown = page.js("""const list = document.querySelectorAll('#view-source .file-list button');
+        return [...list].map(b => b.querySelector('span').textContent)""")
+    own = [not text.startswith("total") for text in shown]
+    checks.check("agree: files by their own values, then by totals",
+                 own == sorted(own, reverse=True) and "0.0 %" not in shown, shown)
+    got = page.js("""const row = (own, all) => ({self: [own], total: [all]});
+        return [bareBlocks(new Map([[61], [63], [62], [70]])).map(b => [b.first, b.lines.length]),
+          hottestLine(new Map([[3, row(0, 2)], [4, row(0, 5)]]), 0),
+          hottestLine(new Map([[3, row(1, 2)], [4, row(0, 5)]]), 0)];""")
+    checks.check("agree: lines that follow each other, and the hottest line",
+                 got == [[[61, 3], [70, 1]], 4, 3], got)
