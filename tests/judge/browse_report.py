@@ -852,6 +852,17 @@ def use_nccl(page, checks):
                  last[2][2].startswith("rank 1 last, 1.00 ms behind"), last)
     checks.check("nccl: why", len(last) == 4 and "more than the others in the whole run: "
                  "40.0 ms in train.c:10" in last[2][2] and "more than" not in last[3][2], last)
+    page.show("overview")
+    text = page.js("""const {meta} = app.profile, {ledger} = meta;
+        meta.ledger = {...ledger, delivered: 0, cpuUnseen: 1e8};
+        app.redraw();
+        meta.ledger = ledger;
+        return [document.querySelector('#view-overview').innerText,
+          document.querySelector('.ledger summary').className]""")
+    checks.check("nccl: a run without CPU samples says so at the top",
+                 0 < text[0].find("The CPU was not sampled") <
+                 text[0].find("What matters most") and "No known cause costs" not in text[0] and
+                 text[1] == "good", text)
     errors = page.errors()
     checks.check("nccl: the console stays empty", not errors, json.dumps(errors)[:400])
 
