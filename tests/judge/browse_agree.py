@@ -71,3 +71,16 @@ def use_files(page, checks):
           hottestLine(new Map([[3, row(1, 2)], [4, row(0, 5)]]), 0)];""")
     checks.check("agree: lines that follow each other, and the hottest line",
                  got == [[[61, 3], [70, 1]], 4, 3], got)
+
+
+def use_idle_link(page, checks):
+    """The sentence about idle GPUs leads to the reasons."""
+    page.show("overview")
+    link = "#view-overview .findings button[title^='No GPU works']"
+    if page.js("return document.querySelector(arguments[0]) === null", link):
+        return
+    want = page.js("return idleCard(app) ? 'kernels' : 'timeline'")
+    page.click(link)
+    checks.check("agree: idle GPUs lead to why they are idle", page.js(
+        "return app.current === arguments[0] && (arguments[0] === 'timeline' || "
+        "document.querySelector('#view-kernels .idle').offsetHeight > 0)", want), want)

@@ -40,7 +40,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
-from browse_agree import use_cause, use_files, use_placed, use_scope
+from browse_agree import use_cause, use_files, use_idle_link, use_placed, use_scope
 from browse_keys import use_keys
 from browse_times import (use_gpu_waits, use_intervals, use_marks, use_moment, use_power,
                           use_processors, use_range, use_rows, use_shares, use_stack)
@@ -1155,6 +1155,7 @@ def run(browser, command, report, more):
         use_idle(page, Checks())
         use_kernels(page, Checks())
         use_placed(page, Checks())
+        use_idle_link(page, Checks())
         use_launchers(page, Checks())
     elif command == "blames":
         use_blames(page, Checks())

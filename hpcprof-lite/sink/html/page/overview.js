@@ -321,9 +321,11 @@ class OverviewView {
       ];
     const top = this.whileIdle(busy, from, to);
     const parts = [
-      this.link(`No GPU works for ${(idle * 100).toFixed(0)} % of the time`, () =>
-        app.go("timeline"),
-      ),
+      this.link(`No GPU works for ${(idle * 100).toFixed(0)} % of the time`, () => {
+        // of a part of the time, only the time lines know it
+        const isWhy = !p.selection.time && app.views.kernels && idleCard(app);
+        app.go(isWhy ? "kernels" : "timeline");
+      }),
     ];
     if (top)
       parts.push(
