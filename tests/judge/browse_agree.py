@@ -84,3 +84,14 @@ def use_idle_link(page, checks):
     checks.check("agree: idle GPUs lead to why they are idle", page.js(
         "return app.current === arguments[0] && (arguments[0] === 'timeline' || "
         "document.querySelector('#view-kernels .idle').offsetHeight > 0)", want), want)
+
+
+def use_denominator(page, checks):
+    """The shares of activities name the time that they are parts of."""
+    page.show("overview")
+    whole, heads = page.js("""const p = app.profile,
+          all = p.metrics.filter(m => m.kind === METRIC_ACTIVITY).map(m => p.whole(m.id));
+        return [all.length ? formatSeconds(all.reduce((a, b) => a + b)) : "",
+          [...document.querySelectorAll('#view-overview th')].map(x => x.textContent)]""")
+    checks.check("agree: what the shares of activities are of", not whole or any(
+        f"shares of {whole} of all threads" in head for head in heads), [whole, heads])

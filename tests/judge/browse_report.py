@@ -40,7 +40,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
-from browse_agree import use_cause, use_files, use_idle_link, use_placed, use_scope
+from browse_agree import use_cause, use_denominator, use_files, use_idle_link, use_placed, use_scope
 from browse_keys import use_keys
 from browse_times import (use_gpu_waits, use_intervals, use_marks, use_moment, use_power,
                           use_processors, use_range, use_rows, use_shares, use_stack)
@@ -1145,6 +1145,7 @@ def run(browser, command, report, more):
         use_threads(page, checks)
         use_findings(page, checks)
         use_shares(page, checks)
+        use_denominator(page, checks)
     elif command == "nccl":
         use_nccl(page, Checks())
     elif command == "advice":

@@ -153,7 +153,10 @@ class OverviewView {
       const rows = p.metrics.filter(
         m => kinds.includes(m.kind) && p.whole(m.id) > 0 && m.role !== ROLE.stallIdle,
       );
-      if (rows.length) body.append(el("tr", {}, el("th", { colspan: 3 }, title)));
+      const of = kinds.includes(METRIC_ACTIVITY)
+        ? `: shares of ${formatSeconds(time)} of all threads, idle helpers too`
+        : "";
+      if (rows.length) body.append(el("tr", {}, el("th", { colspan: 3 }, title + of)));
       for (const m of rows) body.append(this.metricRow(m, time));
     }
     return el("div", { class: "scroll" }, el("table", { class: "plain shares" }, body));
@@ -166,7 +169,14 @@ class OverviewView {
       "tr",
       {},
       el("td", { class: "number" }, p.format(m.id, whole)),
-      el("td", { class: "number quiet" }, percent(whole, of)),
+      el(
+        "td",
+        {
+          class: "number quiet",
+          title: m.parent >= 0 && m.kind !== METRIC_ACTIVITY ? `of ${p.metrics[m.parent].label}` : null,
+        },
+        percent(whole, of),
+      ),
       el(
         "td",
         {},

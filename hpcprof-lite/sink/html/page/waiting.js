@@ -96,7 +96,7 @@ function usesCard(app, isBrief) {
               `${+u.given.toFixed(2)}, which ${u.given > 1 ? "were" : "was"} used `
             : `${plural(u.allowed, "processor")} ${u.allowed === 1 ? "was" : "were"} used `) +
             `${percent(u.cpu, u.given * u.elapsed)}: ${formatSeconds(u.cpu / 1e6)} of ` +
-            `CPU time in ${+u.given.toFixed(2)} × ${formatSeconds(u.elapsed / 1e6)}`,
+            `CPU time by the system's clock in ${+u.given.toFixed(2)} × ${formatSeconds(u.elapsed / 1e6)}`,
         )
       : "",
     el(
