@@ -95,3 +95,21 @@ def use_denominator(page, checks):
           [...document.querySelectorAll('#view-overview th')].map(x => x.textContent)]""")
     checks.check("agree: what the shares of activities are of", not whole or any(
         f"shares of {whole} of all threads" in head for head in heads), [whole, heads])
+
+
+def use_symbols(page, checks):
+    """Symbols are fetched by the build id of the file that ran, and not of a file that changed."""
+    if page.js("return app.profile.isComparison"):
+        return
+    got = page.js("""const build = "00ff",
+          modules = [{path: "/usr/lib/libc.so.6", build, structure: 2},
+            {path: "/usr/lib/libm.so.6", build, structure: STRUCTURE_CHANGED},
+            {path: "/usr/lib/libnone.so", structure: 0}],
+          p = {str: x => x, meta: {modules}};
+        return symbolLines(p, modules.map(m => baseName(m.path))).map(x => x.textContent)""")
+    checks.check("agree: symbols of the file that ran", len(got) == 3 and
+                 "debuginfod-find debuginfo 00ff" in got[0] and "another build id" in got[1] and
+                 "debuginfod" not in got[1] and "make the report again" in got[2], got)
+    bad = page.js("""return app.profile.meta.modules.filter(m =>
+        m.build !== undefined && !/^([0-9a-f]{2})+$/.test(m.build)).length""")
+    checks.check("agree: build ids are hexadecimal", bad == 0, bad)

@@ -40,7 +40,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
-from browse_agree import use_cause, use_denominator, use_files, use_idle_link, use_placed, use_scope
+from browse_agree import (use_cause, use_denominator, use_files, use_idle_link, use_placed,
+                          use_scope, use_symbols)
 from browse_keys import use_keys
 from browse_times import (use_gpu_waits, use_intervals, use_marks, use_moment, use_power,
                           use_processors, use_range, use_rows, use_shares, use_stack)
@@ -1080,6 +1081,7 @@ def use_page(page, checks):
     use_scope(page, checks)
     use_cause(page, checks)
     use_files(page, checks)
+    use_symbols(page, checks)
     use_picture(page, checks)
     use_idle(page, checks)
     use_kernels(page, checks)
