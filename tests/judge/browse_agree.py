@@ -113,3 +113,23 @@ def use_symbols(page, checks):
     bad = page.js("""return app.profile.meta.modules.filter(m =>
         m.build !== undefined && !/^([0-9a-f]{2})+$/.test(m.build)).length""")
     checks.check("agree: build ids are hexadecimal", bad == 0, bad)
+
+
+def use_terms(page, checks):
+    """Efficiencies have the terms of POP, and both balances are told apart."""
+    pop, ranks = page.js("""const {pop, processes} = app.profile.meta;
+        return [pop ?? null, processes.some(x => x.rank >= 0)]""")
+    if pop is None:
+        return
+    page.show("waiting")
+    text = page.js("""return [...document.querySelectorAll('#view-waiting .card')].find(c =>
+        c.innerText.startsWith('Parallel efficiency')).innerText""")
+    word = "communication" if ranks else "serialisation"
+    checks.check("agree: communication is of ranks only", f"load balance × {word}." in text and
+                 word in text.split("elapsed")[1], text)
+    page.show("threads")
+    balance = f"load balance {pop['phases'][0]['balance'] / 10:.1f} %"
+    text = page.js("return document.querySelector('#view-threads').innerText")
+    if "Balance (mean / most)" in text and page.js("return app.profile.metrics[app.metric].time"):
+        checks.check("agree: the balance of useful time is beside that of samples",
+                     balance in text, text[:300])

@@ -41,7 +41,7 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
 from browse_agree import (use_cause, use_denominator, use_files, use_idle_link, use_placed,
-                          use_scope, use_symbols)
+                          use_scope, use_symbols, use_terms)
 from browse_keys import use_keys
 from browse_times import (use_gpu_waits, use_intervals, use_marks, use_moment, use_power,
                           use_processors, use_range, use_rows, use_shares, use_stack)
@@ -1148,6 +1148,7 @@ def run(browser, command, report, more):
         use_findings(page, checks)
         use_shares(page, checks)
         use_denominator(page, checks)
+        use_terms(page, checks)
     elif command == "nccl":
         use_nccl(page, Checks())
     elif command == "advice":

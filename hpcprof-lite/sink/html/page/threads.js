@@ -91,6 +91,7 @@ class ThreadView {
           ? `. Even work would save ${p.format(metric, most - mean)} of elapsed time (most − mean).`
           : ".",
       ),
+      this.usefulBalance(m) ?? "",
       this.strip(shown, most, metric),
       el("h3", {}, "Functions with the most imbalance"),
       el(
@@ -99,6 +100,25 @@ class ThreadView {
         "Could save: most − mean, the elapsed time that even work would save.",
       ),
       this.functionTable(metric, countedThreads(p, metric, this.threads(), x => x)),
+    );
+  }
+  // The balance under "Waiting" is another one.
+  usefulBalance(m) {
+    const { app } = this,
+      { pop } = app.profile.meta;
+    if (!pop || !m.time || app.profile.selection.frame) return null;
+    const open = () => app.go("waiting", { "waiting.card": "Parallel efficiency" });
+    return el(
+      "p",
+      { class: "keys" },
+      "This balance is of all samples, also those of threads that wait in a loop. That of useful " +
+        "time alone is ",
+      el(
+        "button",
+        { type: "button", class: "link", onclick: open },
+        `load balance ${(pop.phases[0].balance / 10).toFixed(1)} %`,
+      ),
+      ", as POP defines it.",
     );
   }
   // Balance is that of the threads that launch; the work of the others is not for a GPU.

@@ -162,16 +162,21 @@ class WaitingView {
     const p = this.app.profile,
       pop = p.meta.pop;
     if (!pop) return null;
-    const columns = [
-      ["parallel", "parallel efficiency", "mean useful time of the threads / elapsed time"],
-      ["balance", "load balance", "mean / most useful time of a thread"],
-      ["communication", "communication", "most useful time of a thread / elapsed time"],
-      ["serialisation", "serialisation", "communication / transfer: what waits for other ranks"],
-      ["transfer", "transfer", "elapsed time without the transfer of data / elapsed time"],
-      ["mpi", "of MPI", "time outside of MPI / elapsed time, of the main threads"],
-      ["omp", "of OpenMP", "parallel efficiency / that of MPI"],
-      ["offload", "device offload", "useful / (useful + waiting for a GPU)"],
-    ].filter(([key]) => pop.phases.some(x => key in x));
+    // Without MPI nothing is transferred, so what POP calls communication is all serialisation.
+    const hasRanks = p.meta.processes.some(x => x.rank >= 0),
+      busiest = "most useful time of a thread / elapsed time",
+      columns = [
+        ["parallel", "parallel efficiency", "mean useful time of the threads / elapsed time"],
+        ["balance", "load balance", "mean / most useful time of a thread"],
+        hasRanks
+          ? ["communication", "communication", busiest]
+          : ["communication", "serialisation", `${busiest}: what waits for other threads`],
+        ["serialisation", "serialisation", "communication / transfer: what waits for other ranks"],
+        ["transfer", "transfer", "elapsed time without the transfer of data / elapsed time"],
+        ["mpi", "of MPI", "time outside of MPI / elapsed time, of the main threads"],
+        ["omp", "of OpenMP", "parallel efficiency / that of MPI"],
+        ["offload", "device offload", "useful / (useful + waiting for a GPU)"],
+      ].filter(([key]) => pop.phases.some(x => key in x));
     const body = el("tbody", {});
     for (const x of pop.phases)
       body.append(
@@ -201,7 +206,7 @@ class WaitingView {
       el(
         "p",
         { class: "keys" },
-        "As the POP centre defines it: parallel efficiency = load balance × communication.",
+        `As the POP centre defines it: parallel efficiency = load balance × ${columns[2][1]}.`,
         pop.setup ? " Time in MPI_Init and MPI_Finalize is left out." : "",
         pop.more
           ? ` Not shown: ${pop.more} more ${pop.marked ? "phase" : "loop"}` +
@@ -317,6 +322,19 @@ class WaitingView {
               ),
             ),
             body,
+          )
+        : "",
+      list.length
+        ? el(
+            "p",
+            { class: "keys" },
+            "Gain: all that waits and unequal work cost in the region. ",
+            el(
+              "button",
+              { type: "button", class: "link", onclick: () => this.app.go("overview") },
+              "What matters most",
+            ),
+            " names the likely part of it that one cause has, such as a lock, so its time is smaller.",
           )
         : "",
       all.bounds && list.length
