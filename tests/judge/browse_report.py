@@ -772,6 +772,13 @@ def use_findings(page, checks):
     """The button of a finding opens its set: the metric has the time that the finding names."""
     keys = page.js("""return (app.profile.meta.findings ?? [])
         .filter(row => !NAMES_FINDINGS.includes(row.key)).map(row => row.key)""")
+    got = page.js("""const names = ["main", "<ready, no processor>"],
+          profile = {metrics: [], functions: {n: 2}, functionName: f => names[f]},
+          fake = {profile, views: {timeline: true, kernels: true}},
+          of = key => findingKeys(fake, {key, places: [], function: -1, process: -1});
+        return [of("no-processor"), of("launches")].map(keys => [keys.view, keys.f])""")
+    checks.check("findings: of no processor, and of a GPU",
+                 got == [["timeline", "n1"], ["kernels", ""]], got)
     for i, key in enumerate(keys[:5]):
         page.show("overview")
         page.js("document.querySelectorAll('.finding .show')[arguments[0]].click()", i)

@@ -5,9 +5,10 @@
 const MOST_FINDINGS = 5;
 
 // By cause: the beginning of the name of the metric that has the time, or the view with the row.
+// ready: only threads without a processor.
 const FINDING_SETS = {
-  processors: { view: "timeline" },
-  "no-processor": { view: "timeline" },
+  processors: { view: "timeline", ready: true },
+  "no-processor": { view: "timeline", ready: true },
   "new-threads": { view: "timeline" },
   balance: { view: "threads" },
   critical: { activity: "OMP:LOCK" },
@@ -22,6 +23,12 @@ const FINDING_SETS = {
   "rank-waits": { view: "waiting", card: "MPI: calls by waiting" },
   "small-messages": { view: "waiting", card: "MPI: by size" },
   "large-messages": { view: "waiting", card: "MPI: by size" },
+  launches: { view: "kernels" },
+  copies: { view: "kernels" },
+  waits: { view: "kernels" },
+  host: { view: "kernels" },
+  overlap: { view: "kernels" },
+  pinned: { view: "kernels" },
   "open-call": { view: "waiting", card: "MPI: calls that did not end" },
 };
 
@@ -143,6 +150,12 @@ function findingsList(app) {
   );
 }
 
+// Of the placeholder for time without a processor; "": there is none.
+function readyFrame(p) {
+  for (let f = 0; f < p.functions.n; f++)
+    if (p.functionName(f).startsWith("<ready")) return `n${f}`;
+  return "";
+}
 // The state that shows what a finding is about, and nothing else.
 function findingKeys(app, row) {
   const p = app.profile,
@@ -153,6 +166,7 @@ function findingKeys(app, row) {
   keys["waiting.card"] = set.card ?? "";
   if (set.view && app.views[set.view]) keys.view = set.view;
   if (metric >= 0) Object.assign(keys, app.metricKeys(metric));
+  if (set.ready) keys.f = readyFrame(p);
   if (row.function >= 0) keys.f = `n${row.function}`;
   if (row.process >= 0)
     keys.p = formatSet(p.profiles.filter(x => x.process === row.process).map(x => x.id));
