@@ -37,6 +37,11 @@ def use_scope(page, checks):
     got = [marks()]
     page.js("app.select({time: [0, app.profile.meta.span * 0.9]})")
     got.append(marks())
+    page.show("overview")
+    heads = page.js("""return [...document.querySelectorAll('#view-overview th')].map(
+        x => x.textContent).filter(x => /^(Threads|GPU: samples)/.test(x))""")
+    checks.check("agree: metrics without time lines say so",
+                 all(head.endswith("(of the whole run)") for head in heads), heads)
     page.js("app.select({time: null})")
     wanted = [["none", "none", "whole run"], ['"whole run"', '"whole run"', "selection"]]
     checks.check("agree: what is of the whole run, and what of the selection", got == wanted, got)

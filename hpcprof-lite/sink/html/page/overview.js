@@ -156,7 +156,9 @@ class OverviewView {
       const of = kinds.includes(METRIC_ACTIVITY)
         ? `: shares of ${formatSeconds(time)} of all threads, idle helpers too`
         : "";
-      if (rows.length) body.append(el("tr", {}, el("th", { colspan: 3 }, title + of)));
+      const isWhole = p.selection.time && !rows.some(m => p.hasTime(m.id)),
+        scope = isWhole ? " (of the whole run)" : "";
+      if (rows.length) body.append(el("tr", {}, el("th", { colspan: 3 }, title + of + scope)));
       for (const m of rows) body.append(this.metricRow(m, time));
     }
     return el("div", { class: "scroll" }, el("table", { class: "plain shares" }, body));
