@@ -109,11 +109,15 @@ static int order_rows(const void *a_, const void *b_, void *arg)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
+/* Totals are sums of own values, so both are judged alike: a leaf is real by both or by none. */
 static void judge(struct compare_rows *rows)
 {
-	for (size_t i = 0; i < rows->n_all; i++)
+	size_t n_looks = 0;
+	for (size_t i = 0; i < rows->n_all; i++) {
 		rows->n += !is_empty(compare_row_judged(rows, &rows->at[i]));
-	rows->limit = compare_limit(rows->n);
+		n_looks += !is_empty(&rows->at[i].self);
+	}
+	rows->limit = compare_limit(n_looks);
 	qsort_r(rows->at, rows->n_all, sizeof *rows->at, order_rows, rows);
 	while (rows->n_real < rows->n && is_real(rows, &rows->at[rows->n_real]))
 		rows->n_real++;

@@ -28,7 +28,7 @@ struct compare_rows {
 	struct compare_row *at; /* real differences first, then by falling size */
 	size_t n, n_real;
 	size_t n_all; /* with rows that have only a value which the table does not judge */
-	double limit; /* standard deviations that a real difference exceeds */
+	double limit; /* standard deviations that a real difference exceeds; by own values */
 	double noise; /* sum of the differences of the others */
 };
 

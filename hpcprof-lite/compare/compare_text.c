@@ -164,8 +164,13 @@ static void put_line(const struct text *t, const struct compare_rows *rows)
 	size_t n = rows->n - rows->n_real;
 	if (!n)
 		return;
-	fprintf(t->style.out, "---- noise: %zu row%s within %.1f sd, %s%s\n", n, n == 1 ? "" : "s",
-		rows->limit, n == 1 ? "" : "together ",
+	fprintf(t->style.out, "---- noise: %zu row%s within %.1f sd", n, n == 1 ? "" : "s",
+		rows->limit);
+	if (rows->by_total && rows->by == COMPARE_BY_FUNCTION) {
+		fputs("\n", t->style.out); /* totals contain each other */
+		return;
+	}
+	fprintf(t->style.out, ", %s%s\n", n == 1 ? "" : "together ",
 		compare_change(change, compare_unit(t->r->c, v->metric), rows->noise));
 }
 

@@ -40,6 +40,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
+from browse_agree import (use_cause, use_denominator, use_files, use_idle_link, use_placed,
+                          use_scope, use_symbols, use_terms)
 from browse_keys import use_keys
 from browse_times import (use_gpu_waits, use_intervals, use_marks, use_moment, use_power,
                           use_processors, use_range, use_rows, use_shares, use_stack)
@@ -131,7 +133,7 @@ p.metrics.forEach((m, i) => {
   // As the other outputs name sums of launch characteristics.
   const label = m.kind === METRIC_GPU_MEAN ? m.label.replace(/( \\(B\\))?$/, "_ACUMU$1") : m.label;
   out.push(["total", label, whole]);
-  const sums = new Map(), self = p.self(i);
+  const sums = new Map(), self = p.uncut(i); // of kernels, not of their lines, as in the text
   for (let c = 1; c < p.n; c++)
     if (self[c] && p.fn[c] >= 0) sums.set(p.fn[c], (sums.get(p.fn[c]) ?? 0) + self[c]);
   for (const [f, sum] of sums) out.push(["function", label, p.functionName(f), sum]);
@@ -420,8 +422,10 @@ def use_comparison(page, checks, path):
     def differ(want, have):
         return want[4:] != have[4:] or any(
             abs(a - b) > error for (a, error), b in zip(want[:4], have[:4]))
+    limits = []
     for kind, title in (("", "their own"), ("1", "their total")):
-        tables = read_comparison(path if not kind else path.replace(".txt", "-total.txt"))
+        text = path if not kind else path.replace(".txt", "-total.txt")
+        tables = read_comparison(text)
         have = page.js("""const p = app.profile, j = judgeFunctions(p, app.metric, !!arguments[0]);
             return j.rows.map(r => [r.now - r.before, r.sd, r.before, r.now, p.name(r.context),
               r.isNoise]);""", kind)
@@ -431,6 +435,12 @@ def use_comparison(page, checks, path):
         checks.check(f"comparison: functions by {title} values, as in the text",
                      len(want) == len(have) > 1 and not wrong, f"{wrong} {want} {have}")
         page.js("app.state.set({'overview.total': arguments[0]})", kind)
+        with open(text, encoding="utf-8") as file:
+            limits.append(re.search(r"within ([\d.]+) sd", file.read())[1])
+        words = page.js("return document.querySelector('#view-overview').innerText")
+        checks.check(f"comparison: the limit of {title} values is that of their own, and is said",
+                     limits[0] == limits[-1] and f"is within {limits[0]} sd" in words and
+                     f"within {limits[0]} sd{'' if kind else ', '}" in words, [limits, words])
         shown = page.js("return [...document.querySelectorAll('#view-overview tr[data-fn]')].map("
                         "r => [r.querySelector('bdi').textContent, r.className === 'noise'])")
         checks.check(f"comparison: the overview shows {title} values, noise in grey",
@@ -718,6 +728,9 @@ def use_waiting(page, checks):
         rows("Where the time of", sum(us >= 0.0005 * whole for us in meta["uses"]["us"]))
         shares = [float(r.split("%")[0]) for r in card("Where the time of")["rows"]]
         checks.check("waiting: the shares add up", abs(sum(shares) - 100) < 1, shares)
+        none = [r for r in card("Where the time of")["rows"] if "fewer threads" in r]
+        checks.check("waiting: time without threads is of no rank",
+                     all(r.rstrip().endswith("fewer threads") for r in none), none)
         used = [p for p, x in zip(meta["processes"], meta["uses"]["processes"]) if sum(x["us"])]
         ranks = {p["rank"] for p in used if p["rank"] >= 0}
         if ranks and len(meta["uses"]["processes"]) > 1:
@@ -759,6 +772,13 @@ def use_findings(page, checks):
     """The button of a finding opens its set: the metric has the time that the finding names."""
     keys = page.js("""return (app.profile.meta.findings ?? [])
         .filter(row => !NAMES_FINDINGS.includes(row.key)).map(row => row.key)""")
+    got = page.js("""const names = ["main", "<ready, no processor>"],
+          profile = {metrics: [], functions: {n: 2}, functionName: f => names[f]},
+          fake = {profile, views: {timeline: true, kernels: true}},
+          of = key => findingKeys(fake, {key, places: [], function: -1, process: -1});
+        return [of("no-processor"), of("launches")].map(keys => [keys.view, keys.f])""")
+    checks.check("findings: of no processor, and of a GPU",
+                 got == [["timeline", "n1"], ["kernels", ""]], got)
     for i, key in enumerate(keys[:5]):
         page.show("overview")
         page.js("document.querySelectorAll('.finding .show')[arguments[0]].click()", i)
@@ -798,6 +818,13 @@ def use_threads(page, checks):
           return Math.abs(mean * m.scale - m.mean) > 1e-6 * m.mean + list.length;
         }).map(m => m.label)""")
     checks.check("threads: the same mean of all metrics", not wrong, wrong)
+    wrong = page.js("""const p = app.profile, {threads} = p.meta,
+          m = p.metrics.find(m => m.time).id;
+        p.meta.threads = 2;
+        const got = leastOfThreads(p, m, Float64Array.of(0, 266, 0, 288));
+        p.meta.threads = threads;
+        return got;""")
+    checks.check("threads: the least of as many as the mean is of", wrong == 266, wrong)
 
 
 def use_launchers(page, checks):
@@ -833,6 +860,17 @@ def use_nccl(page, checks):
                  last[2][2].startswith("rank 1 last, 1.00 ms behind"), last)
     checks.check("nccl: why", len(last) == 4 and "more than the others in the whole run: "
                  "40.0 ms in train.c:10" in last[2][2] and "more than" not in last[3][2], last)
+    page.show("overview")
+    text = page.js("""const {meta} = app.profile, {ledger} = meta;
+        meta.ledger = {...ledger, delivered: 0, cpuUnseen: 1e8};
+        app.redraw();
+        meta.ledger = ledger;
+        return [document.querySelector('#view-overview').innerText,
+          document.querySelector('.ledger summary').className]""")
+    checks.check("nccl: a run without CPU samples says so at the top",
+                 0 < text[0].find("The CPU was not sampled") <
+                 text[0].find("What matters most") and "No known cause costs" not in text[0] and
+                 text[1] == "good", text)
     errors = page.errors()
     checks.check("nccl: the console stays empty", not errors, json.dumps(errors)[:400])
 
@@ -1047,6 +1085,10 @@ def use_page(page, checks):
     if not page.js("return app.profile.isComparison"):
         use_certainty(page, checks)
     use_frame(page, checks)
+    use_scope(page, checks)
+    use_cause(page, checks)
+    use_files(page, checks)
+    use_symbols(page, checks)
     use_picture(page, checks)
     use_idle(page, checks)
     use_kernels(page, checks)
@@ -1112,6 +1154,8 @@ def run(browser, command, report, more):
         use_threads(page, checks)
         use_findings(page, checks)
         use_shares(page, checks)
+        use_denominator(page, checks)
+        use_terms(page, checks)
     elif command == "nccl":
         use_nccl(page, Checks())
     elif command == "advice":
@@ -1121,6 +1165,8 @@ def run(browser, command, report, more):
     elif command == "kernels":
         use_idle(page, Checks())
         use_kernels(page, Checks())
+        use_placed(page, Checks())
+        use_idle_link(page, Checks())
         use_launchers(page, Checks())
     elif command == "blames":
         use_blames(page, Checks())

@@ -192,6 +192,16 @@ def use_processors(page, checks):
         p.meta.uses = uses;
         return got;""")
     checks.check("processors in use: the height", got == [2, 32, 4, 6], got)
+    got = page.js(VIEW + """const row = v.rows.summaries[0], high = () => v.mostProcessors(row);
+        if (!row || row.kind !== "processors") return [0, 0];
+        v.fullHeight(row);
+        app.select({profiles: new Set([row.below[0].profile.id])});
+        app.redraw();
+        v.paintNow();
+        const got = [v.fullHeight(row) && row.most, high()];
+        app.select({profiles: null});
+        return got;""")
+    checks.check("processors in use: the height follows a selection", got[0] == got[1], got)
 
 
 def use_moment(page, checks):

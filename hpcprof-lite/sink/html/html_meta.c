@@ -74,6 +74,14 @@ static void put_metrics(struct html *h)
 	TEXT(h, "]");
 }
 
+static void put_hex(struct html *h, const char *name, const uint8_t *bytes, uint32_t n)
+{
+	TEXT(h, ",\"%s\":\"", name);
+	for (uint32_t i = 0; i < n; i++)
+		TEXT(h, "%02x", bytes[i]);
+	TEXT(h, "\"");
+}
+
 static void put_modules(struct html *h)
 {
 	TEXT(h, ",\"modules\":[");
@@ -84,6 +92,8 @@ static void put_modules(struct html *h)
 		NUMBER(h, "gpu", module->is_gpu);
 		NUMBER(h, "python", module->is_python);
 		NUMBER(h, "structure", module->structure);
+		if (module->build_id_bytes && !module->is_gpu)
+			put_hex(h, "build", module->build_id, module->build_id_bytes);
 		TEXT(h, "}");
 	}
 	TEXT(h, "]");

@@ -78,7 +78,10 @@ static void put_seconds(struct html *h, const double *seconds, const bool *is_sh
 	html_put_text(&h->section, "]");
 }
 
-/* [least, its process, mean, most, its process] of each row, if there are several ranks. */
+/*
+ * [least, its process, mean, most, its process] of each row, if there are several ranks. null: of
+ * time without threads, which no rank has.
+ */
 static void put_spreads(struct html *h, const struct view_processors *p)
 {
 	const char *comma = "";
@@ -88,6 +91,10 @@ static void put_spreads(struct html *h, const struct view_processors *p)
 	for (unsigned use = 0; use < VIEW_N_USES; use++)
 		if (h->is_used[use]) {
 			const struct view_spread x = view_processors_spread(p, h->m, use);
+			if (use == VIEW_USE_NO_THREAD) {
+				html_put_text(&h->section, "%snull", comma);
+				break;
+			}
 			html_put_text(&h->section, "%s[%.0f,%" PRIu32 ",%.0f,%.0f,%" PRIu32 "]",
 				      comma, x.least * 1e6, x.least_process, x.mean * 1e6,
 				      x.most * 1e6, x.most_process);

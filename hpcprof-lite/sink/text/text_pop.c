@@ -9,17 +9,27 @@
 /* Columns that any of the phases has. */
 struct columns {
 	bool transfer, hybrid, gpu;
+	bool ranks; /* else nothing is transferred, and what waits is called serialisation */
 };
+
+static bool has_ranks(const struct model *m)
+{
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		if (m->processes[i].rank >= 0)
+			return true;
+	return false;
+}
 
 static void put_head(const struct view_pops *p, const struct columns *c, const struct text_style *s)
 {
-	fprintf(s->out, "  parallel = load balance x communication%s\n",
-		c->hybrid ? " = MPI x OpenMP" : "");
+	fprintf(s->out, "  parallel = load balance x %s%s\n",
+		c->ranks ? "communication" : "serialisation", c->hybrid ? " = MPI x OpenMP" : "");
 	if (c->transfer)
 		fputs("  communication = serialisation x transfer\n", s->out);
 	if (p->at[0].has_setup)
 		fputs("  left out: time in MPI_Init and MPI_Finalize\n", s->out);
-	fprintf(s->out, "%10s %8s %8s %8s", "elapsed", "parallel", "balance", "commun.");
+	fprintf(s->out, "%10s %8s %8s %8s", "elapsed", "parallel", "balance",
+		c->ranks ? "commun." : "serial.");
 	fputs(c->transfer ? " serial. transf." : "", s->out);
 	fputs(c->hybrid ? c->transfer ? "    MPI OpenMP" : "     MPI  OpenMP" : "", s->out);
 	fputs(c->gpu ? "  offload" : "", s->out);
@@ -97,7 +107,8 @@ bool text_report_pop(const struct model *m, const struct text_style *s)
 		return false;
 	if (!p.n)
 		return true;
-	struct columns c = {.hybrid = p.at[0].is_hybrid, .gpu = p.at[0].has_gpu};
+	struct columns c = {
+		.hybrid = p.at[0].is_hybrid, .gpu = p.at[0].has_gpu, .ranks = has_ranks(m)};
 	for (size_t i = 0; i < p.n; i++)
 		c.transfer |= p.at[i].has_transfer;
 	text_heading(s, "Parallel efficiency (POP) of %s %s with %s %s",

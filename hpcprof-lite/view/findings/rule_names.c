@@ -61,7 +61,7 @@ static bool add(struct finding_run *r, bool lines, struct findings *to, bool *is
 		      : finding_begin("no-names", "code without names of functions",
 				      "do not strip (-s), compile with -g; for files of the system "
 				      "install their debug symbols (-dbgsym, -debuginfo), or "
-				      "fetch them: debuginfod-find debuginfo FILE");
+				      "fetch them by build id with debuginfod-find");
 	double whole = 0, here = 0, *seconds = calloc((size_t)m->n_modules + 1, sizeof *seconds);
 	if (!seconds)
 		return false;

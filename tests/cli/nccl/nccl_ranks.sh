@@ -99,7 +99,7 @@ if [ -n "$browser" ]; then
 	"$HPCPROF" -q --no-structs --to html -o "$T/page" "$T/cpu" >"$T/out" 2>&1
 	browse nccl "$T/page/report.html" >"$T/checks" || fail 'the browser ends well' \
 		"$(tail -n 3 "$T/err")"
-	is 'html: all checks ran' "$(grep -c . "$T/checks")" 6
+	is 'html: all checks ran' "$(grep -c . "$T/checks")" 7
 	while read -r line; do
 		case $line in
 		ok*) ok "${line#ok }" true ;;

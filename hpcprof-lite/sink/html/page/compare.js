@@ -49,8 +49,8 @@ class ComparisonView {
     return [
       this.sentence(whole),
       this.choice(byTotal),
-      this.table("Functions", this.head("function"), this.functionRows(judged, whole)),
-      el("p", { class: "keys" }, this.noiseText()),
+      this.table("Functions", this.head("function"), this.functionRows(judged, whole, byTotal)),
+      el("p", { class: "keys" }, this.noiseText(judged.limit)),
     ];
   }
   sentence(whole) {
@@ -63,7 +63,9 @@ class ComparisonView {
       `${p.metrics[m].label}: ${p.format(m, whole.now)}, before ${p.format(m, whole.before)}: `,
       el("strong", {}, p.formatChange(m, whole.now, whole.before)),
       `, standard deviation ${p.format(m, whole.sd)}. `,
-      isReal ? "" : el("span", { class: "quiet" }, "Chance explains this difference (noise)."),
+      isReal
+        ? ""
+        : el("span", { class: "quiet" }, `Within ${this.wholeLimit().toFixed(1)} sd: this may be chance (noise).`),
     );
   }
   choice(byTotal) {
@@ -113,7 +115,7 @@ class ComparisonView {
       p.format(m, e.now),
     ].map(text => el("td", { class: "number" }, text));
   }
-  functionRows({ rows, nReal, limit, noise }, whole) {
+  functionRows({ rows, nReal, limit, noise }, whole, byTotal) {
     const m = this.app.metric,
       of = whole.before > 0 ? whole.before : whole.now,
       nNoise = rows.length - nReal,
@@ -124,9 +126,10 @@ class ComparisonView {
       out.push(line(`${count(nReal - COMPARE_ROWS)} more beyond noise are in the view "Functions"`, ""));
     if (nNoise) {
       const sign = noise > 0 ? "+" : noise < 0 ? "−" : "",
-        sum = sign + this.profile.format(m, Math.abs(noise));
-      out.push(line(`noise: ${plural(nNoise, "row")} within ${limit.toFixed(1)} sd, ` +
-        `${nNoise === 1 ? "" : "together "}${sum}`, "noise-line"));
+        sum = sign + this.profile.format(m, Math.abs(noise)),
+        together = `, ${nNoise === 1 ? "" : "together "}${sum}`;
+      out.push(line(`noise: ${plural(nNoise, "row")} within ${limit.toFixed(1)} sd` +
+        (byTotal ? "" : together), "noise-line")); // totals contain each other
     }
     return [...out, ...rows.slice(nReal, nReal + COMPARE_NOISE_ROWS).map(row)];
   }
@@ -150,7 +153,7 @@ class ComparisonView {
       ...this.numbers(m, r, whole),
     );
   }
-  noiseText() {
+  noiseText(limit) {
     const { excess, measured } = this.profile.meta.comparison.noise[this.app.metric / 2],
       percents = `${(100 * Math.sqrt(excess)).toPrecision(2)} %`;
     return (
@@ -158,7 +161,8 @@ class ComparisonView {
       (measured
         ? `differ by (${percents} beyond sampling, from these runs).`
         : `are assumed to differ by (${percents}, --noise); more runs of a side would show it.`) +
-      " Grey rows are noise: chance explains them."
+      ` Grey rows are noise: their change is within ${limit.toFixed(1)} sd. In so many functions, ` +
+      "chance alone makes one change by more in 1 of 370 comparisons."
     );
   }
 

@@ -163,21 +163,25 @@ function totalAmountsOf(p, metric) {
   );
 }
 // Of each key, by own values or by totals, in which a key inside of itself counts once: {key,
-// context, before, now, sd, isNoise}. key(c): -1 counts in none.
+// context, before, now, sd, isNoise, limit}. Totals are sums of own values, so both have the limit of
+// own values. key(c): -1 counts in none.
 function judgeGroups(p, metric, byTotal, key) {
   const estimates = new Map(),
     until = new Map(),
-    amounts = byTotal ? totalAmountsOf(p, metric) : amountsOf(p, metric);
+    looks = new Set(),
+    own = amountsOf(p, metric),
+    amounts = byTotal ? totalAmountsOf(p, metric) : own;
   for (let c = 1; c < p.n; c++) {
     const k = amounts.some(a => a.value[c]) ? key(c) : -1;
+    if (k !== -1 && own.some(a => a.value[c])) looks.add(k);
     if (k === -1 || (byTotal && (until.get(k) ?? 0) > c)) continue;
     until.set(k, c + p.subtree[c]);
     if (!estimates.has(k)) estimates.set(k, { context: c, e: new Estimate(p, metric) });
     amounts.forEach((a, run) => estimates.get(k).e.add(run, a.value[c], a.variance[c]));
   }
-  const limit = noiseLimit(estimates.size);
+  const limit = noiseLimit(looks.size);
   return [...estimates].map(([k, { context, e }]) => {
-    const row = { key: k, context, ...e.compare() };
+    const row = { key: k, context, limit, ...e.compare() };
     return { ...row, isNoise: isNoise(row, limit) };
   });
 }
@@ -204,14 +208,13 @@ function judgeFunctions(p, metric, byTotal) {
     rows = judgeGroups(p, metric, byTotal, c =>
       p.kind[c] < CONTEXT_FUNCTION ? -1 : p.fn[c] < 0 ? unknown : p.fn[c],
     ).map(r => ({ ...r, fn: r.key === unknown ? -1 : r.key, context: functionOf(r.context) })),
-    limit = noiseLimit(rows.length),
     size = r => Math.abs(r.now - r.before);
   rows.sort((a, b) => a.isNoise - b.isNoise || size(b) - size(a) || a.fn - b.fn);
   const noise = rows.filter(r => r.isNoise);
   return {
     rows,
     nReal: rows.length - noise.length,
-    limit,
+    limit: rows[0]?.limit ?? 0,
     noise: noise.reduce((sum, r) => sum + r.now - r.before, 0),
   };
 }

@@ -118,6 +118,7 @@ const MODULE_PROGRAM = 0,
   MODULE_INTERPRETER = 1,
   MODULE_LAUNCH = 2,
   MODULE_START = 3;
+const STRUCTURE_CHANGED = 1; // the file is not the one that ran
 const PROFILE_THREAD = 0,
   PROFILE_QUEUE = 1;
 

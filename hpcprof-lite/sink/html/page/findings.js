@@ -5,9 +5,10 @@
 const MOST_FINDINGS = 5;
 
 // By cause: the beginning of the name of the metric that has the time, or the view with the row.
+// ready: only threads without a processor.
 const FINDING_SETS = {
-  processors: { view: "timeline" },
-  "no-processor": { view: "timeline" },
+  processors: { view: "timeline", ready: true },
+  "no-processor": { view: "timeline", ready: true },
   "new-threads": { view: "timeline" },
   balance: { view: "threads" },
   critical: { activity: "OMP:LOCK" },
@@ -22,6 +23,12 @@ const FINDING_SETS = {
   "rank-waits": { view: "waiting", card: "MPI: calls by waiting" },
   "small-messages": { view: "waiting", card: "MPI: by size" },
   "large-messages": { view: "waiting", card: "MPI: by size" },
+  launches: { view: "kernels" },
+  copies: { view: "kernels" },
+  waits: { view: "kernels" },
+  host: { view: "kernels" },
+  overlap: { view: "kernels" },
+  pinned: { view: "kernels" },
   "open-call": { view: "waiting", card: "MPI: calls that did not end" },
 };
 
@@ -143,6 +150,12 @@ function findingsList(app) {
   );
 }
 
+// Of the placeholder for time without a processor; "": there is none.
+function readyFrame(p) {
+  for (let f = 0; f < p.functions.n; f++)
+    if (p.functionName(f).startsWith("<ready")) return `n${f}`;
+  return "";
+}
 // The state that shows what a finding is about, and nothing else.
 function findingKeys(app, row) {
   const p = app.profile,
@@ -153,6 +166,7 @@ function findingKeys(app, row) {
   keys["waiting.card"] = set.card ?? "";
   if (set.view && app.views[set.view]) keys.view = set.view;
   if (metric >= 0) Object.assign(keys, app.metricKeys(metric));
+  if (set.ready) keys.f = readyFrame(p);
   if (row.function >= 0) keys.f = `n${row.function}`;
   if (row.process >= 0)
     keys.p = formatSet(p.profiles.filter(x => x.process === row.process).map(x => x.id));
@@ -226,16 +240,54 @@ function percentWidth(part, whole) {
 
 const NAMES_FINDINGS = ["no-names", "no-lines"];
 
-// For files of the system among those with these names: what fetches their symbols.
-function fetchCommands(p, names) {
-  const quote = text => `'${text.replaceAll("'", "'\\''")}'`;
-  return p.meta.modules
-    .map(m => p.str(m.path))
-    .filter(path => /^\/(usr\/)?lib/.test(path) && names.includes(baseName(path)))
-    .map(
-      path =>
-        `DEBUGINFOD_URLS=https:${"//"}debuginfod.elfutils.org debuginfod-find debuginfo ${quote(path)}`,
+// For files of the system among those with these names: what fetches the symbols of the file that
+// ran, which need not be the one that is there now.
+function symbolLines(p, names) {
+  const files = p.meta.modules.filter(
+    m =>
+      m.build && /^\/(usr\/)?lib/.test(p.str(m.path)) && names.includes(baseName(p.str(m.path))),
+  );
+  const lines = files.map(m => {
+    const command =
+      `DEBUGINFOD_URLS=https:${"//"}debuginfod.elfutils.org ` +
+      `debuginfod-find debuginfo ${m.build}`;
+    return el(
+      "p",
+      {},
+      el("bdi", {}, baseName(p.str(m.path))),
+      ...(m.structure === STRUCTURE_CHANGED
+        ? [
+            ` has another build id on this machine than in the run (${m.build}), so its symbols ` +
+              "here would be wrong. Make the report where the program ran.",
+          ]
+        : [
+            ": ",
+            el("code", {}, command),
+            " ",
+            el("button", { type: "button", onclick: () => copyText(command) }, "Copy"),
+          ]),
     );
+  });
+  if (files.some(m => m.structure !== STRUCTURE_CHANGED))
+    lines.push(el("p", {}, "Then make the report again: hpcprof-lite finds what was fetched."));
+  return lines;
+}
+// "libcuda.so.1 (50.8 %)": what the share of the finding leaves out.
+function vendorModules(p) {
+  const metric = p.sampledMetric();
+  if (metric < 0) return "";
+  return groupContexts(p, GROUPINGS.Modules, [metric])
+    .filter(
+      row =>
+        p.meta.modules[p.module[row.context]]?.role === MODULE_LAUNCH &&
+        row.self.get(metric) > 0.01 * p.whole(metric),
+    )
+    .map(
+      row =>
+        `${GROUPINGS.Modules.name(p, row.context)} ` +
+        `(${percent(row.self.get(metric), p.whole(metric))})`,
+    )
+    .join(", ");
 }
 
 // null: names and lines are there.
@@ -243,6 +295,7 @@ function namesBanner(app) {
   const p = app.profile,
     rows = (p.meta.findings ?? []).filter(row => NAMES_FINDINGS.includes(row.key));
   if (!rows.length) return null;
+  const vendors = rows.some(row => row.key === "no-names") ? vendorModules(p) : "";
   return el(
     "section",
     { class: "card wide banner" },
@@ -258,15 +311,10 @@ function namesBanner(app) {
     ),
     ...rows
       .filter(row => row.key === "no-names")
-      .flatMap(row => fetchCommands(p, p.str(row.subject).split(", ")))
-      .map(command =>
-        el(
-          "p",
-          {},
-          el("code", {}, el("bdi", {}, command)),
-          " ",
-          el("button", { type: "button", onclick: () => copyText(command) }, "Copy"),
-        ),
-      ),
+      .flatMap(row => symbolLines(p, p.str(row.subject).split(", "))),
+    vendors
+      ? el("p", { class: "quiet" }, "Left out: libraries between the program and a GPU, whose ",
+          "vendors publish no names: ", el("bdi", {}, vendors), ".")
+      : "",
   );
 }

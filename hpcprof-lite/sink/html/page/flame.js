@@ -121,10 +121,10 @@ class FlameView {
   // ---- nodes ----
 
   nameOf(node) {
-    return node.frame ? this.tree.name(node.frame) : "whole run";
+    return node.frame ? this.tree.name(node.frame) : this.profile.scopeName;
   }
   labelOf(node) {
-    return node.frame ? this.tree.label(node.frame) : "whole run";
+    return node.frame ? this.tree.label(node.frame) : this.profile.scopeName;
   }
   childrenOf(node) {
     return this.nodes.childrenOf(node);

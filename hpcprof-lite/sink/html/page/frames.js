@@ -112,8 +112,7 @@ class FrameTree {
     return { ...shown, now, before };
   }
   sum(metric) {
-    const p = this.profile;
-    return this.sumOf(p.isComparison ? p.self(metric) : p.placed(metric));
+    return this.sumOf(this.profile.self(metric));
   }
   // own: by context.
   sumOf(own) {

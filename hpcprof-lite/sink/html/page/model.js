@@ -52,7 +52,7 @@ class Profile {
   name(c) {
     switch (this.kind[c]) {
       case CONTEXT_ROOT:
-        return "whole run";
+        return this.scopeName;
       case CONTEXT_ENTRY:
         return this.str(this.entryName.get(c));
       case CONTEXT_FUNCTION:
@@ -260,6 +260,9 @@ class Profile {
   get isSelected() {
     return !!(this.selection.time || this.selection.profiles || this.selection.frame);
   }
+  get scopeName() {
+    return this.isSelected ? "selection" : "whole run";
+  }
   frameName(frame) {
     return frame.fn === undefined ? this.name(frame.context) : this.functionName(frame.fn);
   }
@@ -312,11 +315,10 @@ class Profile {
     return this.timedShares.get(metric);
   }
 
-  // What counts at each context itself, for the selection. Float64Array by context; do not change.
+  // What counts at each context itself, for the selection: GPU time of kernels where their samples
+  // are. Float64Array by context; do not change.
   self(metric) {
-    return this.cached(`self ${metric}`, () =>
-      this.cut(this.selection.frame ? this.spread(metric) : this.uncut(metric)),
-    );
+    return this.cached(`self ${metric}`, () => this.cut(this.spread(metric)));
   }
   uncut(metric) {
     const { time, profiles } = this.selection,
@@ -339,14 +341,10 @@ class Profile {
       return this.sumUp(this.cut(out).slice());
     });
   }
-  // As self(), but GPU time of kernels lies where their samples are: at device functions and lines.
-  placed(metric) {
-    return this.cached(`placed ${metric}`, () => this.cut(this.spread(metric)));
-  }
-  // The same of what no frame limits.
+  // The values of each run, which judge a comparison, are at the kernels.
   spread(metric) {
     const { role } = this.metrics[metric],
-      samples = this.metricByRole(ROLE.samples);
+      samples = this.isComparison ? -1 : this.metricByRole(ROLE.samples);
     if ((role !== ROLE.gpuTime && role !== ROLE.kernelTime) || samples < 0)
       return this.uncut(metric);
     const out = this.uncut(metric).slice(),

@@ -21,7 +21,15 @@ class OverviewView {
       return;
     }
     this.container.replaceChildren(
-      el("p", { class: "lead" }, ...runSentence(p)),
+      el("p", { class: "lead whole-run" }, ...runSentence(p)),
+      this.hasCpu()
+        ? ""
+        : el(
+            "p",
+            { class: "note" },
+            "The CPU was not sampled: the report does not know what the program did while no GPU " +
+              "worked. Measure with -e CPUTIME.",
+          ),
       certaintyLine(this.app) ?? "",
       el(
         "div",
@@ -34,7 +42,10 @@ class OverviewView {
             el(
               "p",
               { class: "quiet" },
-              "No known cause costs 5 % of the elapsed time." +
+              (this.hasCpu()
+                ? "No known cause costs 5 % of the elapsed time."
+                : "No known cause on the GPUs costs 5 % of the elapsed time; those on the CPU are " +
+                  "unknown.") +
                 (p.meta.advice?.length ? " What would make the GPU's work faster is below." : ""),
             ),
         ),
@@ -142,7 +153,12 @@ class OverviewView {
       const rows = p.metrics.filter(
         m => kinds.includes(m.kind) && p.whole(m.id) > 0 && m.role !== ROLE.stallIdle,
       );
-      if (rows.length) body.append(el("tr", {}, el("th", { colspan: 3 }, title)));
+      const of = kinds.includes(METRIC_ACTIVITY)
+        ? `: shares of ${formatSeconds(time)} of all threads, idle helpers too`
+        : "";
+      const isWhole = p.selection.time && !rows.some(m => p.hasTime(m.id)),
+        scope = isWhole ? " (of the whole run)" : "";
+      if (rows.length) body.append(el("tr", {}, el("th", { colspan: 3 }, title + of + scope)));
       for (const m of rows) body.append(this.metricRow(m, time));
     }
     return el("div", { class: "scroll" }, el("table", { class: "plain shares" }, body));
@@ -155,7 +171,14 @@ class OverviewView {
       "tr",
       {},
       el("td", { class: "number" }, p.format(m.id, whole)),
-      el("td", { class: "number quiet" }, percent(whole, of)),
+      el(
+        "td",
+        {
+          class: "number quiet",
+          title: m.parent >= 0 && m.kind !== METRIC_ACTIVITY ? `of ${p.metrics[m.parent].label}` : null,
+        },
+        percent(whole, of),
+      ),
       el(
         "td",
         {},
@@ -310,9 +333,11 @@ class OverviewView {
       ];
     const top = this.whileIdle(busy, from, to);
     const parts = [
-      this.link(`No GPU works for ${(idle * 100).toFixed(0)} % of the time`, () =>
-        app.go("timeline"),
-      ),
+      this.link(`No GPU works for ${(idle * 100).toFixed(0)} % of the time`, () => {
+        // of a part of the time, only the time lines know it
+        const isWhy = !p.selection.time && app.views.kernels && idleCard(app);
+        app.go(isWhy ? "kernels" : "timeline");
+      }),
     ];
     if (top)
       parts.push(
@@ -360,10 +385,17 @@ class OverviewView {
 
   // ---- ledger ----
 
+  // False for a run that measured GPUs alone.
+  hasCpu() {
+    const { ledger, gpuLedger } = this.app.profile.meta;
+    return ledger.delivered > 0 || !gpuLedger;
+  }
   ledger() {
     const p = this.app.profile,
       l = p.meta.ledger,
-      g = p.meta.gpuLedger;
+      g = p.meta.gpuLedger,
+      hasCpu = this.hasCpu(),
+      isMissing = hasCpu && (l.cpuUnseen > 0 || l.cpuStrange > 0);
     const ok =
       l.closes &&
       !l.overflow &&
@@ -372,13 +404,13 @@ class OverviewView {
       (!g || !g.sampled || g.samplesClose);
     const summary = el(
       "summary",
-      { class: ok && !l.cpuUnseen && !l.cpuStrange ? "good" : "bad" },
+      { class: ok && !isMissing ? "good" : "bad" },
       el("span", { class: "light-dot", "aria-hidden": "true" }),
       (ok ? "Every " : "Not every ") +
-        (l.delivered || !g ? "sample is accounted for" : "operation is accounted for") +
-        (l.cpuUnseen || l.cpuStrange ? ", but CPU time is missing" : "") +
+        (hasCpu ? "sample is accounted for" : "operation is accounted for") +
+        (isMissing ? ", but CPU time is missing" : "") +
         (p.str(p.meta.part) ? " in the whole run" : ""),
-      l.delivered || !g
+      hasCpu
         ? `: ${count(l.delivered)} delivered, ${count(l.inTree)} in the tree, ${count(l.lost)} lost` +
             (l.lost ? ` (${percent(l.lost, l.delivered)})` : "") +
             "."
@@ -399,9 +431,9 @@ class OverviewView {
         `${formatSeconds(l.cpuSampled / 1e9)} in samples, ${formatSeconds(l.cpuClock / 1e9)} by the clock of the ` +
           "processes",
       ]);
-    if (l.cpuUnseen)
+    if (hasCpu && l.cpuUnseen)
       rows.push(["missing", `${formatSeconds(l.cpuUnseen / 1e9)} of CPU time without samples`]);
-    if (l.cpuStrange)
+    if (hasCpu && l.cpuStrange)
       rows.push([
         "missing",
         `${formatSeconds(l.cpuStrange / 1e9)} of CPU time in threads that were not seen to start`,
@@ -429,7 +461,7 @@ class OverviewView {
     for (const note of notes.slice(0, 20)) rows.push(["note", note]);
     return el(
       "details",
-      { class: "ledger", open: !ok || l.cpuUnseen > 0 || l.cpuStrange > 0 },
+      { class: "ledger", open: !ok || isMissing },
       summary,
       el(
         "dl",

@@ -4,12 +4,14 @@
 
 const MOST_FILES = 300;
 
-// 0: no line has a value of its own.
+// By own values, or by totals if no line has one. 0: no line has a value.
 function hottestLine(lines, metric) {
+  const all = [...(lines ?? [])],
+    kind = all.some(([, row]) => row.self[metric] > 0) ? "self" : "total";
   let best = 0,
     most = 0;
-  for (const [line, row] of lines ?? [])
-    if (row.self[metric] > most) [best, most] = [line, row.self[metric]];
+  for (const [line, row] of all)
+    if (row[kind][metric] > most) [best, most] = [line, row[kind][metric]];
   return best;
 }
 
@@ -27,17 +29,12 @@ class SourceView {
   choose(line) {
     this.app.state.set({ "source.at": `${this.file}:${line}`, "source.pc": "" });
   }
-  // By file, then line: what the line has of each shown metric, and its number of samples. GPU time
-  // of kernels counts at the lines where their samples are.
+  // By file, then line: what the line has of each shown metric, and its number of samples.
   collect() {
     const p = this.app.profile,
       metrics = this.app.columns,
-      selfs = metrics.map(m => p.placed(m)),
-      totals = metrics.map((m, i) =>
-        selfs[i] === p.self(m)
-          ? p.total(m)
-          : p.cached(`placed total ${m}`, () => p.sumUp(selfs[i].slice())),
-      ),
+      selfs = metrics.map(m => p.self(m)),
+      totals = metrics.map(m => p.total(m)),
       counted = this.counted(),
       files = new Map(),
       until = new Map();
@@ -59,6 +56,20 @@ class SourceView {
       });
     }
     return files;
+  }
+  // By file: what its lines have of the metric with what they call, each sample once.
+  fileTotals() {
+    const p = this.app.profile,
+      total = p.total(this.app.metric),
+      sums = new Map(),
+      until = new Map();
+    for (let c = 1; c < p.n; c++) {
+      const f = p.kind[c] === CONTEXT_LINE ? p.file[c] : -1;
+      if (f < 0 || (until.get(f) ?? 0) > c) continue;
+      until.set(f, c + p.subtree[c]);
+      sums.set(f, (sums.get(f) ?? 0) + total[c]);
+    }
+    return sums;
   }
   // The metric whose number of samples is shown: the first sampled one.
   get sampled() {
@@ -87,14 +98,15 @@ class SourceView {
       main = app.columns.indexOf(app.metric);
     this.files = this.collect();
     const values = new Map([...this.files].map(([f, lines]) => [f, sumOf(lines, main)]));
-    const list = [...this.files.keys()].sort(
-      (a, b) => values.get(b) - values.get(a) || p.sources.has(b) - p.sources.has(a),
-    );
+    const totals = this.fileTotals(),
+      list = [...this.files.keys()].sort(
+        (a, b) => values.get(b) - values.get(a) || totals.get(b) - totals.get(a),
+      );
     const isKnown = at && (this.files.has(file) || p.sources.has(file));
-    this.file = isKnown ? file : firstFile(p, list, values, p.whole(app.metric));
+    this.file = isKnown ? file : firstFile(p, list, values, totals, p.whole(app.metric));
     this.line = this.file === file && line ? line : 0;
     this.inLines = [...values.values()].reduce((sum, v) => sum + v, 0);
-    this.drawList(list, values);
+    this.drawList(list, values, totals);
     this.drawCode();
     this.panel.draw(this.file, this.line);
     this.box.classList.toggle("with-code", !this.panel.box.hidden);
@@ -105,7 +117,7 @@ class SourceView {
     if (row) this.code.scrollTop = row.offsetTop - this.code.clientHeight / 2;
     this.panel.point();
   }
-  drawList(list, values) {
+  drawList(list, values, totals) {
     const app = this.app,
       p = app.profile,
       whole = p.whole(app.metric) || 1,
@@ -122,7 +134,13 @@ class SourceView {
             onclick: () => app.state.set({ "source.at": f, "source.pc": "" }),
           },
           el("bdi", {}, p.fileName(f)),
-          el("span", { class: "quiet" }, percent(values.get(f), whole)),
+          el(
+            "span",
+            { class: "quiet" },
+            values.get(f)
+              ? percent(values.get(f), whole)
+              : `total ${percent(totals.get(f) ?? 0, whole)}`,
+          ),
         ),
       ),
     );
@@ -253,10 +271,10 @@ class SourceView {
   }
 }
 
-// The hottest file with text, if it has a part that matters, else the hottest one.
-function firstFile(p, list, values, whole) {
-  const isHot = f => p.sources.has(f) && values.get(f) > 0.05 * whole;
-  return list.find(isHot) ?? list[0] ?? -1;
+// The hottest file with text, if it has a part that matters itself, else with what it calls.
+function firstFile(p, list, values, totals, whole) {
+  const isHot = of => f => p.sources.has(f) && of.get(f) > 0.05 * whole;
+  return list.find(isHot(values)) ?? list.find(isHot(totals)) ?? list[0] ?? -1;
 }
 function sumOf(lines, metric) {
   let sum = 0;
@@ -265,7 +283,13 @@ function sumOf(lines, metric) {
 }
 // Lines with values and no text, where the source is not there.
 function bareBlocks(lines) {
-  return [...lines.keys()].sort((a, b) => a - b).map(line => ({ first: line, lines: [""] }));
+  const blocks = [];
+  for (const line of [...lines.keys()].sort((a, b) => a - b)) {
+    const last = blocks.at(-1);
+    if (last && line === last.first + last.lines.length) last.lines.push("");
+    else blocks.push({ first: line, lines: [""] });
+  }
+  return blocks;
 }
 // Arrows move through the rows of a table in a box, and Enter chooses one.
 function rowKeys(box, choose) {

@@ -22,6 +22,11 @@ function meanOfThreads(p, metric, sum, n, most) {
   return Math.min(sum / nOfMean(p, metric, n), most);
 }
 
+// Of the same threads: without those that had less because they lived before or after others.
+function leastOfThreads(p, metric, values) {
+  return [...values].sort((a, b) => b - a)[nOfMean(p, metric, values.length) - 1];
+}
+
 const MOST_LABELS = 32; // cells of a process that have room for words
 
 class ThreadView {
@@ -53,6 +58,7 @@ class ThreadView {
       metric = app.metric,
       { frame } = p.selection;
     if (!p.isComplete) return;
+    this.holder.classList.toggle("whole-run", !!(p.selection.time || p.selection.profiles));
     const values = this.values(metric);
     const shown = values.filter(v => v.profile.rows?.n || v.profile.samples?.n);
     if (!shown.length) {
@@ -85,6 +91,7 @@ class ThreadView {
           ? `. Even work would save ${p.format(metric, most - mean)} of elapsed time (most − mean).`
           : ".",
       ),
+      this.usefulBalance(m) ?? "",
       this.strip(shown, most, metric),
       el("h3", {}, "Functions with the most imbalance"),
       el(
@@ -93,6 +100,25 @@ class ThreadView {
         "Could save: most − mean, the elapsed time that even work would save.",
       ),
       this.functionTable(metric, countedThreads(p, metric, this.threads(), x => x)),
+    );
+  }
+  // The balance under "Waiting" is another one.
+  usefulBalance(m) {
+    const { app } = this,
+      { pop } = app.profile.meta;
+    if (!pop || !m.time || app.profile.selection.frame) return null;
+    const open = () => app.go("waiting", { "waiting.card": "Parallel efficiency" });
+    return el(
+      "p",
+      { class: "keys" },
+      "This balance is of all samples, also those of threads that wait in a loop. That of useful " +
+        "time alone is ",
+      el(
+        "button",
+        { type: "button", class: "link", onclick: open },
+        `load balance ${(pop.phases[0].balance / 10).toFixed(1)} %`,
+      ),
+      ", as POP defines it.",
     );
   }
   // Balance is that of the threads that launch; the work of the others is not for a GPU.
@@ -223,7 +249,7 @@ class ThreadView {
     });
     const rows = [...sums].map(([fn, v]) => {
       const most = v.reduce((a, b) => Math.max(a, b), 0),
-        least = v.reduce((a, b) => Math.min(a, b), Infinity);
+        least = leastOfThreads(p, metric, v);
       const sum = v.reduce((a, b) => a + b, 0);
       const mean = meanOfThreads(p, metric, sum, v.length, most);
       return { id: fn, sum, most, least, mean };

@@ -101,6 +101,9 @@ class TimelineFinder extends TimelinePainter {
     if (found.op !== undefined) lines.push(this.opWords(row.profile.ops, found.op));
     else
       lines.push(`${STATES[found.state]} for ${seconds(whole)}, from ${formatTime(found.from, 1)}`);
+    // the cause of an OpenMP or MPI state, which the path ends with
+    if (use && p.isBlocked(context) && found.state !== "ready")
+      lines.push(`the thread was ${p.name(this.frameContext(context)).replace(/[<>]/g, "")}`);
     const isPart = took < 0.999 * whole && row.kind === "thread" && context;
     if (isPart)
       lines.push(`${p.isBlocked(context) ? "this wait" : "this place"}: ${seconds(took)}`);

@@ -32,7 +32,7 @@ class LineStates {
     this.key = key;
     this.frame = frame;
     for (const row of this.rows.all) row.cut = row.columns = null;
-    for (const row of this.rows.summaries) row.below = null;
+    for (const row of this.rows.summaries) row.below = row.most = undefined;
   }
   // With the states of the selected frame.
   lane(row) {

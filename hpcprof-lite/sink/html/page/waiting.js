@@ -20,9 +20,10 @@ function useBar(p, rows, us, whole) {
   );
 }
 
-// Of a use over the ranks, as in the text: least, mean, most.
+// Of a use over the ranks, as in the text: least, mean, most; null: none has it.
 function spreadCells(p, spread) {
-  if (!spread) return [];
+  if (spread === undefined) return [];
+  if (!spread) return [el("td", { colspan: 3 })]; // time without threads is of no rank
   const [least, leastAt, mean, most, mostAt] = spread,
     rank = i => ` (${p.meta.processes[i].rank})`,
     cell = (us, more) => el("td", { class: "number" }, formatSeconds(us / 1e6) + more);
@@ -95,7 +96,7 @@ function usesCard(app, isBrief) {
               `${+u.given.toFixed(2)}, which ${u.given > 1 ? "were" : "was"} used `
             : `${plural(u.allowed, "processor")} ${u.allowed === 1 ? "was" : "were"} used `) +
             `${percent(u.cpu, u.given * u.elapsed)}: ${formatSeconds(u.cpu / 1e6)} of ` +
-            `CPU time in ${+u.given.toFixed(2)} × ${formatSeconds(u.elapsed / 1e6)}`,
+            `CPU time by the system's clock in ${+u.given.toFixed(2)} × ${formatSeconds(u.elapsed / 1e6)}`,
         )
       : "",
     el(
@@ -161,16 +162,21 @@ class WaitingView {
     const p = this.app.profile,
       pop = p.meta.pop;
     if (!pop) return null;
-    const columns = [
-      ["parallel", "parallel efficiency", "mean useful time of the threads / elapsed time"],
-      ["balance", "load balance", "mean / most useful time of a thread"],
-      ["communication", "communication", "most useful time of a thread / elapsed time"],
-      ["serialisation", "serialisation", "communication / transfer: what waits for other ranks"],
-      ["transfer", "transfer", "elapsed time without the transfer of data / elapsed time"],
-      ["mpi", "of MPI", "time outside of MPI / elapsed time, of the main threads"],
-      ["omp", "of OpenMP", "parallel efficiency / that of MPI"],
-      ["offload", "device offload", "useful / (useful + waiting for a GPU)"],
-    ].filter(([key]) => pop.phases.some(x => key in x));
+    // Without MPI nothing is transferred, so what POP calls communication is all serialisation.
+    const hasRanks = p.meta.processes.some(x => x.rank >= 0),
+      busiest = "most useful time of a thread / elapsed time",
+      columns = [
+        ["parallel", "parallel efficiency", "mean useful time of the threads / elapsed time"],
+        ["balance", "load balance", "mean / most useful time of a thread"],
+        hasRanks
+          ? ["communication", "communication", busiest]
+          : ["communication", "serialisation", `${busiest}: what waits for other threads`],
+        ["serialisation", "serialisation", "communication / transfer: what waits for other ranks"],
+        ["transfer", "transfer", "elapsed time without the transfer of data / elapsed time"],
+        ["mpi", "of MPI", "time outside of MPI / elapsed time, of the main threads"],
+        ["omp", "of OpenMP", "parallel efficiency / that of MPI"],
+        ["offload", "device offload", "useful / (useful + waiting for a GPU)"],
+      ].filter(([key]) => pop.phases.some(x => key in x));
     const body = el("tbody", {});
     for (const x of pop.phases)
       body.append(
@@ -200,7 +206,7 @@ class WaitingView {
       el(
         "p",
         { class: "keys" },
-        "As the POP centre defines it: parallel efficiency = load balance × communication.",
+        `As the POP centre defines it: parallel efficiency = load balance × ${columns[2][1]}.`,
         pop.setup ? " Time in MPI_Init and MPI_Finalize is left out." : "",
         pop.more
           ? ` Not shown: ${pop.more} more ${pop.marked ? "phase" : "loop"}` +
@@ -316,6 +322,19 @@ class WaitingView {
               ),
             ),
             body,
+          )
+        : "",
+      list.length
+        ? el(
+            "p",
+            { class: "keys" },
+            "Gain: all that waits and unequal work cost in the region. ",
+            el(
+              "button",
+              { type: "button", class: "link", onclick: () => this.app.go("overview") },
+              "What matters most",
+            ),
+            " names the likely part of it that one cause has, such as a lock, so its time is smaller.",
           )
         : "",
       all.bounds && list.length
