@@ -4,7 +4,7 @@
  * stall reasons lose, and at the part of it that a change is known to save. doc/advice.md has the
  * reasons for the numbers. Test: tests/unit/prof_gpu/test_advice.c.
  */
-#include "hpcprof-lite/view/advice/advice_causes.h"
+#include "hpcprof-lite/view/advice/advice_rates.h"
 
 #include <math.h>
 
@@ -312,15 +312,24 @@ static bool banks(const struct advice_kernel *k, const struct advice_causes *c, 
 {
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_BANKS);
 	double cycles = advice_cycles_of_access(k, brief, c->issued_of[ADVICE_SHARED]);
-	if (cycles < CONFLICT_CYCLES)
+	const double rate = cycles < CONFLICT_CYCLES ? advice_shared_rate(k) : 0;
+	if (cycles < CONFLICT_CYCLES && !advice_shared_is_slow(k, c))
 		return true;
 	advice_fact(&a, "cycles without an issue that wait for shared memory", MODEL_SHARE, idle);
 	advice_fact(&a, "a warp waits for each access about", MODEL_CYCLES, cycles);
+	if (rate > 0)
+		advice_fact(&a, "cycles that it needs without conflicts, about", MODEL_SHARE, rate);
 	advice_fact(&a, "shared memory of a block", MODEL_BYTES, k->shape.shared_bytes);
 	advice_add_cause_places(k, brief, ADVICE_SHARED, &a);
 	/* at barriers, warps wait for those that wait for shared memory */
-	return advice_propose(
-		to, &a, ending_with(&k->samples, idle, advice_idle(&k->samples, ADVICE_BARRIER)));
+	struct advice_interval i =
+		ending_with(&k->samples, idle, advice_idle(&k->samples, ADVICE_BARRIER));
+	if (rate > 0) {
+		const double high = advice_bound(i, 2 / rate).high; /* if nothing is stored */
+		i = advice_bound(i, 1 / rate);
+		i.high = high;
+	}
+	return advice_propose(to, &a, i);
 }
 
 /* If the threads of a warp use several entries, these are read one after the other. */

@@ -526,6 +526,42 @@ static void accesses_in_a_row(void **state)
 }
 
 /* Conversions have the unit of special functions; a division is known by the one it begins with. */
+/* Accesses wait for room in the queue of shared memory, though it has little to do. */
+static void conflicts(void **state)
+{
+	struct advice_cause c = {.context = 8,
+				 .reason = ADVICE_SHORT,
+				 .operation = ADVICE_SHARED,
+				 .samples = 300,
+				 .issued = 50,
+				 .bytes = 50 * 4};
+	struct made d;
+	(void)state;
+	make(&d, 200);
+	wait_for(&d, ADVICE_SHORT, 400, 300);
+	wait_for(&d, ADVICE_SHORT_QUEUE, 7700, 7700);
+	d.kernel.causes = &c;
+	d.kernel.n_causes = 1;
+	struct view_advice a = only(&d, VIEW_ADVICE_BANKS, false);
+	assert_float_equal(fact(&a, "a warp waits for each access"), 162, 1e-9);
+	/* 0.2 instructions in a cycle of 4 schedulers, one in four loads; and as many stores */
+	assert_float_equal(fact(&a, "needs without conflicts"), 0.4, 1e-9);
+	assert_float_equal(a.factor.low, 1 / (1 - 0.4), 1e-9);
+	assert_float_equal(a.factor.likely, 1 / 0.4, 1e-9);
+	assert_float_equal(a.factor.high, 1 / 0.2, 1e-9);
+	assert_int_equal(a.places[0].context, 8);
+	c.bytes = 50 * 16; /* four cycles each: it is busy */
+	nothing(&d);
+	c.bytes = 0; /* atomic operations take longer */
+	nothing(&d);
+	c.bytes = 50 * 4;
+	wait_for(&d, ADVICE_SHORT_QUEUE, -5000, -5000); /* warps mostly wait for something else */
+	wait_for(&d, ADVICE_OTHER, 5000, 5000);
+	c.issued = 20;
+	c.bytes = 80;
+	nothing(&d);
+}
+
 static void conversions(void **state)
 {
 	struct advice_cause list[] = {{.context = 8,
@@ -979,6 +1015,7 @@ int main(void)
 		cmocka_unit_test(thresholds),
 		cmocka_unit_test(causes),
 		cmocka_unit_test(accesses_in_a_row),
+		cmocka_unit_test(conflicts),
 		cmocka_unit_test(conversions),
 		cmocka_unit_test(paths),
 		cmocka_unit_test(idle_units),

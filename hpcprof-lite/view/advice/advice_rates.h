@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rules about how often a kernel accesses memory and shared memory, and with how many bytes. They
+ * need the causes of waits. For advice_kernels.c.
+ */
+#ifndef HPCPROF_VIEW_ADVICE_ADVICE_RATES_H
+#define HPCPROF_VIEW_ADVICE_ADVICE_RATES_H
+
+#include "hpcprof-lite/view/advice/advice_causes.h"
+
+/*
+ * The part of the cycles that shared memory needs without conflicts, for the accesses that are
+ * waited for and as many stores. 0: unknown, for it also does atomic operations.
+ */
+double advice_shared_rate(const struct advice_kernel *k);
+/* True if shared memory needs so little, and yet accesses wait for room in its queue. */
+bool advice_shared_is_slow(const struct advice_kernel *k, const struct advice_causes *c);
+
+#endif
