@@ -297,6 +297,8 @@ static bool memory_rules(const struct advice_kernel *k, struct view_advices *to)
 	if (m.cycles >= QUEUED_CYCLES)
 		return is_known && atomics_collide(k, &m, &c) ? atomics(k, &m, &c, to)
 							      : scattered(k, &m, to);
+	if (is_known && advice_is_narrow(k, &m, &c))
+		return advice_narrow(k, &m, &c, to);
 	if (advice_memory_is_loaded(k, &m))
 		return true; /* it is not clear what loads the memory */
 	if (m.queue >= ADVICE_LEAST_SHARE)

@@ -16,4 +16,13 @@ double advice_shared_rate(const struct advice_kernel *k);
 /* True if shared memory needs so little, and yet accesses wait for room in its queue. */
 bool advice_shared_is_slow(const struct advice_kernel *k, const struct advice_causes *c);
 
+/*
+ * True if a kernel waits for accesses of less than 4 bytes for each thread, which are side by side,
+ * and memory could deliver more.
+ */
+bool advice_is_narrow(const struct advice_kernel *k, const struct advice_memory *m,
+		      const struct advice_causes *c);
+bool advice_narrow(const struct advice_kernel *k, const struct advice_memory *m,
+		   const struct advice_causes *c, struct view_advices *to);
+
 #endif

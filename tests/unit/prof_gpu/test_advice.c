@@ -526,6 +526,43 @@ static void accesses_in_a_row(void **state)
 }
 
 /* Conversions have the unit of special functions; a division is known by the one it begins with. */
+/* Single bytes, side by side: not all that memory delivers. */
+static void narrow(void **state)
+{
+	struct advice_cause c = {.context = 8,
+				 .reason = ADVICE_MEMORY,
+				 .operation = ADVICE_GLOBAL,
+				 .samples = 8000,
+				 .issued = 40,
+				 .bytes = 40,
+				 .cycles = 8000 * 900.0};
+	struct made d;
+	(void)state;
+	make(&d, 500);
+	wait_for(&d, ADVICE_MEMORY, 8500, 7000);
+	d.kernel.causes = &c;
+	d.kernel.n_causes = 1;
+	struct view_advice a = only(&d, VIEW_ADVICE_NARROW, false);
+	const double asked = 4 * 0.3 * 40 / 500 * 32;
+	assert_float_equal(fact(&a, "loads ask for"), asked, 1e-9);
+	assert_float_equal(fact(&a, "bytes of an access"), 1, 1e-9);
+	assert_float_equal(a.factor.low, 1 / (1 - 0.35), 1e-9);
+	assert_float_equal(a.factor.likely, 1 / (1 - (0.7 + 0.08 * 0.3) * 15 / 16), 1e-9);
+	assert_float_equal(a.factor.high, 2 * 18 / asked, 1e-9);
+	assert_int_equal(a.places[0].context, 8);
+	c.bytes = 40 * 4; /* the usual width */
+	nothing(&d);
+	c.bytes = 40;
+	c.cycles = 8000 * 100.0; /* they hit the L1 cache */
+	nothing(&d);
+	c.cycles = 8000 * 900.0;
+	c.issued = c.bytes = 20; /* they may be anywhere */
+	nothing(&d);
+	c.issued = c.bytes = 40;
+	d.kernel.memory_rate = 12; /* with as many stores, that is half of it */
+	nothing(&d);
+}
+
 /* Accesses wait for room in the queue of shared memory, though it has little to do. */
 static void conflicts(void **state)
 {
@@ -1015,6 +1052,7 @@ int main(void)
 		cmocka_unit_test(thresholds),
 		cmocka_unit_test(causes),
 		cmocka_unit_test(accesses_in_a_row),
+		cmocka_unit_test(narrow),
 		cmocka_unit_test(conflicts),
 		cmocka_unit_test(conversions),
 		cmocka_unit_test(paths),
