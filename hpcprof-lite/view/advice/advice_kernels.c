@@ -287,7 +287,7 @@ static bool memory_rules(const struct advice_kernel *k, struct view_advices *to)
 	bool is_known = advice_sum_causes(k, memory, &c);
 	double of_local = is_known ? c.of[ADVICE_LOCAL] / c.all : k->shape.local_bytes > 0;
 	if (m.idle < ADVICE_LEAST_SHARE)
-		return true;
+		return !is_known || advice_reuse(k, &m, &c, to);
 	if (m.idle * of_local >= ADVICE_LEAST_SHARE && !local(k, &m, &c, is_known, to))
 		return false;
 	if (of_local >= 0.5)

@@ -71,3 +71,25 @@ bool advice_narrow(const struct advice_kernel *k, const struct advice_memory *m,
 						      (m->idle + m->instructions * active) * fewer,
 						      (m->idle + active) * fewer)));
 }
+
+/*
+ * Data that the L2 cache could not deliver come from the L1 cache, so they were loaded before. A
+ * load issues one instruction; with its address it is two, and in a loop three.
+ */
+bool advice_reuse(const struct advice_kernel *k, const struct advice_memory *m,
+		  const struct advice_causes *c, struct view_advices *to)
+{
+	struct view_advice a = advice_begin(k, VIEW_ADVICE_QUEUE);
+	const double active = advice_active(&k->samples),
+		     loads = c->issued_of[ADVICE_GLOBAL] / fmax(k->samples.issued, 1) * active;
+	if (m->idle >= ADVICE_LEAST_SHARE || loads < 2 * ADVICE_LEAST_SHARE ||
+	    m->cycles >= L2_CYCLES || m->least <= L2_RATE || c->in_loop < 0.5)
+		return true;
+	advice_fact(&a, "cycles with an issue", MODEL_SHARE, active);
+	advice_fact(&a, "instructions that access memory", MODEL_SHARE, m->instructions);
+	advice_fact(&a, "bytes of an access, for a thread", MODEL_BYTES, c->bytes / c->sized);
+	advice_fact(&a, "loads ask for", MODEL_BYTES_PER_CYCLE, m->least);
+	advice_add_cause_places(k, memory, ADVICE_GLOBAL, &a);
+	return advice_propose(
+		to, &a, advice_from_saved(loads, m->idle + 2 * loads, m->idle + 3 * loads));
+}

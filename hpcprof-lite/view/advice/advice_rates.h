@@ -24,5 +24,8 @@ bool advice_is_narrow(const struct advice_kernel *k, const struct advice_memory 
 		      const struct advice_causes *c);
 bool advice_narrow(const struct advice_kernel *k, const struct advice_memory *m,
 		   const struct advice_causes *c, struct view_advices *to);
+/* A kernel that loses few cycles, but uses many to load the same data from the L1 cache again. */
+bool advice_reuse(const struct advice_kernel *k, const struct advice_memory *m,
+		  const struct advice_causes *c, struct view_advices *to);
 
 #endif

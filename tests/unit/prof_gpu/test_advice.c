@@ -563,6 +563,43 @@ static void narrow(void **state)
 	nothing(&d);
 }
 
+/* Few cycles are lost, but many issue loads of what the L1 cache has. */
+static void reuse(void **state)
+{
+	struct advice_cause c = {.context = 8,
+				 .reason = ADVICE_MEMORY,
+				 .operation = ADVICE_GLOBAL,
+				 .samples = 2000,
+				 .issued = 600,
+				 .bytes = 600 * 4,
+				 .cycles = 2000 * 80.0,
+				 .in_loop = 2000};
+	struct made d;
+	(void)state;
+	make(&d, 2000);
+	wait_for(&d, ADVICE_MEMORY, 2500, 200);
+	d.kernel.causes = &c;
+	d.kernel.n_causes = 1;
+	struct view_advice a = only(&d, VIEW_ADVICE_QUEUE, false);
+	const double loads = 0.3 * 0.98;
+	assert_float_equal(fact(&a, "loads ask for"), 4 * loads * 32 * 4, 1e-9);
+	assert_float_equal(a.factor.low, 1 / (1 - loads), 1e-9);
+	assert_float_equal(a.factor.likely, 1 / (1 - 0.02 - 2 * loads), 1e-9);
+	assert_float_equal(a.factor.high, 1 / (1 - 0.02 - 3 * loads), 1e-9);
+	assert_int_equal(a.places[0].context, 8);
+	c.in_loop = 0; /* each thread loads once */
+	nothing(&d);
+	c.in_loop = 2000;
+	c.cycles = 2000 * 300.0; /* of the L2 cache */
+	nothing(&d);
+	c.cycles = 2000 * 80.0;
+	c.bytes = 600; /* bytes, as the L2 cache could deliver */
+	nothing(&d);
+	c.issued = 400; /* a fifth of the instructions, of less than all cycles */
+	c.bytes = 400 * 4;
+	nothing(&d);
+}
+
 /* Accesses wait for room in the queue of shared memory, though it has little to do. */
 static void conflicts(void **state)
 {
@@ -1053,6 +1090,7 @@ int main(void)
 		cmocka_unit_test(causes),
 		cmocka_unit_test(accesses_in_a_row),
 		cmocka_unit_test(narrow),
+		cmocka_unit_test(reuse),
 		cmocka_unit_test(conflicts),
 		cmocka_unit_test(conversions),
 		cmocka_unit_test(paths),
