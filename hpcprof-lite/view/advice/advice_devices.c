@@ -101,6 +101,22 @@ static bool waits(const struct advice_device *d, struct view_advices *to)
 }
 
 /*
+ * To free memory waits for the device, and to allocate it takes long, too. Some of that is beside
+ * kernels, but none of it is needed, so what the device is idle meanwhile ends.
+ */
+static bool allocations(const struct advice_device *d, double idle, struct view_advices *to)
+{
+	struct view_advice a = begin(d, VIEW_ADVICE_ALLOCATIONS);
+	const double saved = fmin(idle, d->allocation);
+	advice_fact(&a, "idle while nothing was launched, after the first kernel began",
+		    MODEL_SHARE, idle / d->whole);
+	advice_fact(&a, "calls that allocate or free, where this is repeated", MODEL_COUNT,
+		    d->n_allocations);
+	advice_fact(&a, "a call takes", MODEL_SECONDS, d->allocation / fmax(d->n_allocations, 1));
+	return propose(d, &a, saved / 2, saved * (1 - REMAINS), idle, to);
+}
+
+/*
  * The host can work while the device does, so at most the shorter of the two times is saved. What
  * it does before the first kernel makes the data that this needs.
  */
@@ -109,6 +125,8 @@ static bool host(const struct advice_device *d, struct view_advices *to)
 	struct view_advice a = begin(d, VIEW_ADVICE_HOST);
 	double idle = fmax(d->idle[MODEL_GPU_IDLE_NOTHING] - d->setup, 0),
 	       busy = d->kernels + d->copies - d->overlap, both = fmin(idle, busy);
+	if (fmin(idle, d->allocation) >= fmax(idle / 2, LEAST_OF_WHOLE * d->whole))
+		return allocations(d, idle, to);
 	if (both < LEAST_OF_WHOLE * d->whole)
 		return true;
 	advice_fact(&a, "idle while nothing was launched, after the first kernel began",

@@ -115,6 +115,8 @@ struct advice_device {
 	double setup;  /* the part of idle[MODEL_GPU_IDLE_NOTHING] before the first kernel */
 	double n_kernels, n_waits; /* shared out by time if there are several devices */
 	double n_launches;         /* kernels that were launched one by one, not in graphs */
+	/* Calls that allocate or free memory where this is done again and again. */
+	double n_allocations, allocation;
 	bool is_sampled;           /* PC sampling in kernels made launches slower */
 	double link_rate;          /* bytes a second, of pinned memory; 0: unknown */
 	struct view_gpu_sum to_device, from_device; /* copies */

@@ -920,6 +920,13 @@ static void devices(void **state)
 	one_of_device(&d, VIEW_ADVICE_HOST, 10 / 8.0, 10 / 6.0, 10 / 6.0);
 	d.setup = 4; /* before there was anything to compute with */
 	one_of_device(&d, VIEW_ADVICE_HOST, 10 / 9.0, 10 / 8.0, 10 / 8.0);
+	d.n_allocations = 200; /* a part of them waits for kernels */
+	d.allocation = 5;
+	one_of_device(&d, VIEW_ADVICE_ALLOCATIONS, 10 / 9.0, 10 / 8.2, 10 / 8.0);
+	d.allocation = 1;
+	one_of_device(&d, VIEW_ADVICE_ALLOCATIONS, 10 / 9.5, 10 / 9.1, 10 / 8.0);
+	d.allocation = 0.9; /* there is more work beside it */
+	one_of_device(&d, VIEW_ADVICE_HOST, 10 / 9.0, 10 / 8.0, 10 / 8.0);
 	d.setup = 6;
 	a = ask_device(&d);
 	assert_int_equal(a.rows.n, 0);
@@ -1024,6 +1031,34 @@ static void of_a_model(void **state)
 	fixture_free(m);
 }
 
+/* Only call paths that allocate again and again count. */
+static void allocations_of_a_model(const struct model *m, const struct view_gpu *g)
+{
+	const uint32_t calls = view_find_metric(m, MODEL_ROLE_KERNELS),
+		       seconds = view_find_metric(m, MODEL_ROLE_KERNEL_TIME);
+	struct model_metric *metrics = (struct model_metric *)m->metrics;
+	struct advice_facts f;
+	double n = 0, few = 0, sum = 0;
+	metrics[calls].role = MODEL_ROLE_MEMORY_CALLS; /* as if kernels were allocations */
+	metrics[seconds].role = MODEL_ROLE_MEMORY_TIME;
+	for (size_t i = 0; i < m->n_totals; i++)
+		if (m->totals[i].metric == calls && m->totals[i].sum[MODEL_POINT] >= 10)
+			n += m->totals[i].sum[MODEL_POINT];
+		else if (m->totals[i].metric == calls)
+			few += m->totals[i].sum[MODEL_POINT];
+	assert_true(n > 0 && few > 0);
+	assert_true(advice_facts_make(m, g, &f));
+	for (size_t d = 0; d < f.devices.n; d++) {
+		n -= f.devices.at[d].n_allocations;
+		sum += f.devices.at[d].allocation;
+	}
+	assert_float_equal(n, 0, 1e-9);
+	assert_true(sum > 0);
+	advice_facts_free(&f);
+	metrics[calls].role = MODEL_ROLE_KERNELS;
+	metrics[seconds].role = MODEL_ROLE_KERNEL_TIME;
+}
+
 /* The time of a device is from its first operation to its last; counts are shared out. */
 static void devices_of_a_model(void **state)
 {
@@ -1057,6 +1092,7 @@ static void devices_of_a_model(void **state)
 	}
 	assert_float_equal(launches, 30, 1e-9);
 	advice_facts_free(&f);
+	allocations_of_a_model(m, &g);
 	m->gpu_sampling.sampled_ns = 1000; /* to begin takes 110 ms; what is queued later counts */
 	idle[0].idle_ns[MODEL_GPU_IDLE_QUEUED] = 50000000;
 	idle[1].idle_ns[MODEL_GPU_IDLE_QUEUED] = 1000000000;
