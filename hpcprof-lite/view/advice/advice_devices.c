@@ -135,7 +135,10 @@ static bool host(const struct advice_device *d, struct view_advices *to)
 	return propose(d, &a, both / 2, both, both, to);
 }
 
-/* If copies and kernels overlap, the gaps between them are saved, too. */
+/*
+ * If copies and kernels overlap, the gaps between them are saved, too. At most, copies to the
+ * device and from it are also done at the same time, as the link has two directions.
+ */
 static bool overlap(const struct advice_device *d, struct view_advices *to)
 {
 	struct view_advice a = begin(d, VIEW_ADVICE_OVERLAP);
@@ -145,7 +148,10 @@ static bool overlap(const struct advice_device *d, struct view_advices *to)
 		return true;
 	advice_fact(&a, "copies with no kernel beside them", MODEL_SHARE, copies / d->whole);
 	advice_fact(&a, "kernels with no copy beside them", MODEL_SHARE, kernels / d->whole);
-	return propose(d, &a, both / 2, both, d->whole - fmax(d->copies, d->kernels), to);
+	const double to_device = (double)d->to_device.ns / 1e9,
+		     from_device = (double)d->from_device.ns / 1e9,
+		     one_way = d->copies - fmin(fmin(to_device, from_device), d->copies);
+	return propose(d, &a, both / 2, both, d->whole - fmax(one_way, d->kernels), to);
 }
 
 /* `rate_words` name the rate and the direction of the copies. */

@@ -938,6 +938,9 @@ static void devices(void **state)
 				   .pieces = 5,
 				   .n_kernels = 100};
 	one_of_device(&d, VIEW_ADVICE_OVERLAP, 10 / 8.5, 10 / 7.0, 10 / 5.0);
+	d.to_device = (struct view_gpu_sum){.n = 10, .bytes = 100000000, .ns = 3000000000};
+	d.from_device = (struct view_gpu_sum){.n = 10, .bytes = 100000000, .ns = 2000000000};
+	one_of_device(&d, VIEW_ADVICE_OVERLAP, 10 / 8.5, 10 / 7.0, 10 / 4.0); /* in turn */
 
 	d = (struct advice_device){.whole = 10, .copies = 10, .link_rate = 50e9};
 	d.to_device = (struct view_gpu_sum){1000, 100000000000, 10000000000, 0};
