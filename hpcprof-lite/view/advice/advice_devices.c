@@ -3,7 +3,7 @@
  * Rules about how the time of a device was divided, from its first operation to its last; see
  * view_advice.h. Test: tests/unit/prof_gpu/test_advice.c.
  */
-#include "hpcprof-lite/view/advice/advice_rule.h"
+#include "hpcprof-lite/view/advice/advice_causes.h"
 
 #include <math.h>
 
@@ -113,6 +113,8 @@ static bool allocations(const struct advice_device *d, double idle, struct view_
 	advice_fact(&a, "calls that allocate or free, where this is repeated", MODEL_COUNT,
 		    d->n_allocations);
 	advice_fact(&a, "a call takes", MODEL_SECONDS, d->allocation / fmax(d->n_allocations, 1));
+	for (unsigned i = 0; i < d->n_calls; i++)
+		advice_add_place(&a, d->calls[i].context, d->calls[i].share);
 	return propose(d, &a, saved / 2, saved * (1 - REMAINS), idle, to);
 }
 

@@ -306,6 +306,20 @@ static double link_rate(const struct model_gpu_device *d)
 #define KERNELS_OF_ALLOCATION 10
 #define LEAST_ALLOCATIONS 10
 
+static void add_call(const struct model *m, uint32_t context, double seconds,
+		     struct advice_device *d)
+{
+	const uint32_t line = view_program_line(m, context);
+	unsigned at = 0;
+	while (at < d->n_calls && !is_same_line(m, d->calls[at].context, line))
+		at++;
+	if (at == VIEW_PLACES)
+		return;
+	d->calls[at].context = line;
+	d->calls[at].share += seconds;
+	d->n_calls += at == d->n_calls;
+}
+
 static void add_allocations(const struct model *m, struct advice_device *d)
 {
 	const uint32_t time = view_find_metric(m, MODEL_ROLE_MEMORY_TIME),
@@ -315,10 +329,15 @@ static void add_allocations(const struct model *m, struct advice_device *d)
 		const struct model_total *t = &m->totals[i];
 		if (t->metric != calls || t->sum[MODEL_POINT] < least)
 			continue;
-		const struct model_total *seconds = model_find_total(m, t->context, time);
+		const struct model_total *total = model_find_total(m, t->context, time);
+		const double seconds = total ? total->sum[MODEL_POINT] : 0;
 		d->n_allocations += t->sum[MODEL_POINT];
-		d->allocation += seconds ? seconds->sum[MODEL_POINT] : 0;
+		d->allocation += seconds;
+		if (view_program_line(m, t->context) != MODEL_NONE)
+			add_call(m, t->context, seconds, d);
 	}
+	for (unsigned i = 0; i < d->n_calls; i++)
+		d->calls[i].share /= d->allocation > 0 ? d->allocation : 1;
 }
 
 static bool add_device(const struct model *m, const struct view_gpu *g, uint32_t device,

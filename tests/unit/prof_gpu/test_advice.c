@@ -923,6 +923,13 @@ static void devices(void **state)
 	d.n_allocations = 200; /* a part of them waits for kernels */
 	d.allocation = 5;
 	one_of_device(&d, VIEW_ADVICE_ALLOCATIONS, 10 / 9.0, 10 / 8.2, 10 / 8.0);
+	d.n_calls = 2; /* a line with less than a tenth of the time is left out */
+	d.calls[0] = (struct view_place){8, 0.05};
+	d.calls[1] = (struct view_place){9, 0.95};
+	a = ask_device(&d);
+	assert_int_equal(a.rows.at[0].n_places, 1);
+	assert_int_equal(a.rows.at[0].places[0].context, 9);
+	view_advice_free(&a);
 	d.allocation = 1;
 	one_of_device(&d, VIEW_ADVICE_ALLOCATIONS, 10 / 9.5, 10 / 9.1, 10 / 8.0);
 	d.allocation = 0.9; /* there is more work beside it */
@@ -1041,7 +1048,7 @@ static void allocations_of_a_model(const struct model *m, const struct view_gpu 
 		       seconds = view_find_metric(m, MODEL_ROLE_KERNEL_TIME);
 	struct model_metric *metrics = (struct model_metric *)m->metrics;
 	struct advice_facts f;
-	double n = 0, few = 0, sum = 0;
+	double n = 0, few = 0, sum = 0, shares = 0;
 	metrics[calls].role = MODEL_ROLE_MEMORY_CALLS; /* as if kernels were allocations */
 	metrics[seconds].role = MODEL_ROLE_MEMORY_TIME;
 	for (size_t i = 0; i < m->n_totals; i++)
@@ -1054,9 +1061,13 @@ static void allocations_of_a_model(const struct model *m, const struct view_gpu 
 	for (size_t d = 0; d < f.devices.n; d++) {
 		n -= f.devices.at[d].n_allocations;
 		sum += f.devices.at[d].allocation;
+		assert_true(f.devices.at[d].n_calls > 0);
+		for (unsigned i = 0; i < f.devices.at[d].n_calls; i++)
+			shares += f.devices.at[d].calls[i].share;
 	}
 	assert_float_equal(n, 0, 1e-9);
 	assert_true(sum > 0);
+	assert_true(shares > 0 && shares <= (double)f.devices.n * 1.0001);
 	advice_facts_free(&f);
 	metrics[calls].role = MODEL_ROLE_KERNELS;
 	metrics[seconds].role = MODEL_ROLE_KERNEL_TIME;
