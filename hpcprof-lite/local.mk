@@ -496,6 +496,7 @@ libhlview_la_SOURCES += \
 	hpcprof-lite/view/advice/advice_causes.c hpcprof-lite/view/advice/advice_causes.h \
 	hpcprof-lite/view/advice/advice_facts.c hpcprof-lite/view/advice/advice_facts.h \
 	hpcprof-lite/view/advice/advice_kernels.c \
+	hpcprof-lite/view/advice/advice_rates.c hpcprof-lite/view/advice/advice_rates.h \
 	hpcprof-lite/view/advice/advice_rule.h \
 	hpcprof-lite/view/advice/advice_shapes.c \
 	hpcprof-lite/view/advice/view_advice.c hpcprof-lite/view/advice/view_advice.h \

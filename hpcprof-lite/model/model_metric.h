@@ -109,7 +109,9 @@ enum model_metric_role {
 	MODEL_ROLE_COUNTER,        /* counters of kernels: one metric for each */
 	MODEL_ROLE_COUNTED,        /* launches whose counters were read, and their time */
 	MODEL_ROLE_COUNTED_TIME,
-	MODEL_ROLE_REFUSED         /* operations that the driver refused */
+	MODEL_ROLE_REFUSED,        /* operations that the driver refused */
+	MODEL_ROLE_MEMORY_TIME,    /* CPU time in calls that allocate or free memory of GPUs */
+	MODEL_ROLE_MEMORY_CALLS
 };
 
 struct model_metric {

@@ -94,7 +94,7 @@ const char *words_metric_role(unsigned r)
 		"mpi-wait",  "mpi-calls", "mpi-sent",   "mpi-received",
 		"gpu-idle-cause", "cpu-idle-cause", "blamed", "blamed-for", "unblamed",
 		"energy",    "energy-shared", "energy-time", "counter", "counted", "counted-time",
-		"refused",
+		"refused",   "memory-time", "memory-calls",
 	};
 	return WORD(words, r);
 }

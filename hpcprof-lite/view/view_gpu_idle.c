@@ -65,8 +65,7 @@ static uint32_t function_around(const struct model *m, uint32_t context)
 	return context;
 }
 
-/* The innermost line of the program; in Python programs, of the user's Python code. */
-static uint32_t line_around(const struct model *m, uint32_t context)
+uint32_t view_program_line(const struct model *m, uint32_t context)
 {
 	uint32_t python = model_find_python_line(m, context);
 	if (python != MODEL_NONE)
@@ -84,9 +83,10 @@ static uint32_t line_around(const struct model *m, uint32_t context)
 static struct view_idle_row place(const struct model *m, enum model_metric_role role,
 				  uint32_t context)
 {
-	return (struct view_idle_row){
-		.function = function_around(m, context),
-		.line = role == MODEL_ROLE_GPU_IDLE_CAUSE ? line_around(m, context) : MODEL_NONE};
+	return (struct view_idle_row){.function = function_around(m, context),
+				      .line = role == MODEL_ROLE_GPU_IDLE_CAUSE
+						      ? view_program_line(m, context)
+						      : MODEL_NONE};
 }
 
 /* Adds the time of one context to the row of its place. False if memory is short. */

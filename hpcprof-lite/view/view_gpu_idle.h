@@ -23,6 +23,11 @@ const char *view_gpu_part_key(enum view_gpu_part p);
 uint64_t view_gpu_part_ns(const struct model_gpu_idle *i, enum view_gpu_part p);
 /* The sum of idle_ns. */
 uint64_t view_gpu_idle_ns(const struct model_gpu_idle *i);
+/*
+ * The context of the innermost line of the program around this one; in Python programs, of the
+ * user's Python code. MODEL_NONE: there is none.
+ */
+uint32_t view_program_line(const struct model *m, uint32_t context);
 /* NULL if nothing is known of the device. */
 const struct model_gpu_idle *view_gpu_idle_of(const struct model *m, uint32_t device);
 

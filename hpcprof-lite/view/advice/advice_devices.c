@@ -3,7 +3,7 @@
  * Rules about how the time of a device was divided, from its first operation to its last; see
  * view_advice.h. Test: tests/unit/prof_gpu/test_advice.c.
  */
-#include "hpcprof-lite/view/advice/advice_rule.h"
+#include "hpcprof-lite/view/advice/advice_causes.h"
 
 #include <math.h>
 
@@ -101,6 +101,24 @@ static bool waits(const struct advice_device *d, struct view_advices *to)
 }
 
 /*
+ * To free memory waits for the device, and to allocate it takes long, too. Some of that is beside
+ * kernels, but none of it is needed, so what the device is idle meanwhile ends.
+ */
+static bool allocations(const struct advice_device *d, double idle, struct view_advices *to)
+{
+	struct view_advice a = begin(d, VIEW_ADVICE_ALLOCATIONS);
+	const double saved = fmin(idle, d->allocation);
+	advice_fact(&a, "idle while nothing was launched, after the first kernel began",
+		    MODEL_SHARE, idle / d->whole);
+	advice_fact(&a, "calls that allocate or free, where this is repeated", MODEL_COUNT,
+		    d->n_allocations);
+	advice_fact(&a, "a call takes", MODEL_SECONDS, d->allocation / fmax(d->n_allocations, 1));
+	for (unsigned i = 0; i < d->n_calls; i++)
+		advice_add_place(&a, d->calls[i].context, d->calls[i].share);
+	return propose(d, &a, saved / 2, saved * (1 - REMAINS), idle, to);
+}
+
+/*
  * The host can work while the device does, so at most the shorter of the two times is saved. What
  * it does before the first kernel makes the data that this needs.
  */
@@ -109,6 +127,8 @@ static bool host(const struct advice_device *d, struct view_advices *to)
 	struct view_advice a = begin(d, VIEW_ADVICE_HOST);
 	double idle = fmax(d->idle[MODEL_GPU_IDLE_NOTHING] - d->setup, 0),
 	       busy = d->kernels + d->copies - d->overlap, both = fmin(idle, busy);
+	if (fmin(idle, d->allocation) >= fmax(idle / 2, LEAST_OF_WHOLE * d->whole))
+		return allocations(d, idle, to);
 	if (both < LEAST_OF_WHOLE * d->whole)
 		return true;
 	advice_fact(&a, "idle while nothing was launched, after the first kernel began",
@@ -117,7 +137,10 @@ static bool host(const struct advice_device *d, struct view_advices *to)
 	return propose(d, &a, both / 2, both, both, to);
 }
 
-/* If copies and kernels overlap, the gaps between them are saved, too. */
+/*
+ * If copies and kernels overlap, the gaps between them are saved, too. At most, copies to the
+ * device and from it are also done at the same time, as the link has two directions.
+ */
 static bool overlap(const struct advice_device *d, struct view_advices *to)
 {
 	struct view_advice a = begin(d, VIEW_ADVICE_OVERLAP);
@@ -127,7 +150,10 @@ static bool overlap(const struct advice_device *d, struct view_advices *to)
 		return true;
 	advice_fact(&a, "copies with no kernel beside them", MODEL_SHARE, copies / d->whole);
 	advice_fact(&a, "kernels with no copy beside them", MODEL_SHARE, kernels / d->whole);
-	return propose(d, &a, both / 2, both, d->whole - fmax(d->copies, d->kernels), to);
+	const double to_device = (double)d->to_device.ns / 1e9,
+		     from_device = (double)d->from_device.ns / 1e9,
+		     one_way = d->copies - fmin(fmin(to_device, from_device), d->copies);
+	return propose(d, &a, both / 2, both, d->whole - fmax(one_way, d->kernels), to);
 }
 
 /* `rate_words` name the rate and the direction of the copies. */

@@ -302,6 +302,44 @@ static double link_rate(const struct model_gpu_device *d)
 	return major >= 9 ? 50e9 : major == 8 ? 24e9 : major == 7 ? 12e9 : 0;
 }
 
+/* A call path that allocates once in 10 kernels, and this often, is in the loop that launches. */
+#define KERNELS_OF_ALLOCATION 10
+#define LEAST_ALLOCATIONS 10
+
+static void add_call(const struct model *m, uint32_t context, double seconds,
+		     struct advice_device *d)
+{
+	const uint32_t line = view_program_line(m, context);
+	unsigned at = 0;
+	while (at < d->n_calls && !is_same_line(m, d->calls[at].context, line))
+		at++;
+	if (at == VIEW_PLACES)
+		return;
+	d->calls[at].context = line;
+	d->calls[at].share += seconds;
+	d->n_calls += at == d->n_calls;
+}
+
+static void add_allocations(const struct model *m, struct advice_device *d)
+{
+	const uint32_t time = view_find_metric(m, MODEL_ROLE_MEMORY_TIME),
+		       calls = view_find_metric(m, MODEL_ROLE_MEMORY_CALLS);
+	const double least = fmax(d->n_kernels / KERNELS_OF_ALLOCATION, LEAST_ALLOCATIONS);
+	for (size_t i = 0; i < m->n_totals; i++) {
+		const struct model_total *t = &m->totals[i];
+		if (t->metric != calls || t->sum[MODEL_POINT] < least)
+			continue;
+		const struct model_total *total = model_find_total(m, t->context, time);
+		const double seconds = total ? total->sum[MODEL_POINT] : 0;
+		d->n_allocations += t->sum[MODEL_POINT];
+		d->allocation += seconds;
+		if (view_program_line(m, t->context) != MODEL_NONE)
+			add_call(m, t->context, seconds, d);
+	}
+	for (unsigned i = 0; i < d->n_calls; i++)
+		d->calls[i].share /= d->allocation > 0 ? d->allocation : 1;
+}
+
 static bool add_device(const struct model *m, const struct view_gpu *g, uint32_t device,
 		       struct advice_facts *f)
 {
@@ -327,6 +365,7 @@ static bool add_device(const struct model *m, const struct view_gpu *g, uint32_t
 	for (unsigned c = 0; c < MODEL_N_GPU_IDLE_CAUSES; c++)
 		d->idle[c] = (double)i->idle_ns[c] / 1e9;
 	d->setup = (double)i->setup_ns / 1e9;
+	add_allocations(m, d);
 	d->whole = (double)i->watched_ns / 1e9 - d->idle[MODEL_GPU_IDLE_BEFORE] -
 		   d->idle[MODEL_GPU_IDLE_AFTER];
 	if (d->is_sampled) {
@@ -360,6 +399,8 @@ static void share_counts(struct advice_facts *f)
 		d->n_kernels *= of_kernels;
 		d->n_launches *= of_kernels;
 		d->n_waits *= of_kernels;
+		d->n_allocations *= of_kernels;
+		d->allocation *= of_kernels;
 		d->to_device = part_of(d->to_device, of_copies);
 		d->from_device = part_of(d->from_device, of_copies);
 	}

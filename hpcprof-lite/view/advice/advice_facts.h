@@ -8,6 +8,7 @@
 #define HPCPROF_VIEW_ADVICE_ADVICE_FACTS_H
 
 #include "hpcprof-lite/view/view_blame.h"
+#include "hpcprof-lite/view/view_evidence.h"
 #include "hpcprof-lite/view/view_gpu.h"
 #include "hpcprof-lite/view/view_hot.h"
 
@@ -115,6 +116,10 @@ struct advice_device {
 	double setup;  /* the part of idle[MODEL_GPU_IDLE_NOTHING] before the first kernel */
 	double n_kernels, n_waits; /* shared out by time if there are several devices */
 	double n_launches;         /* kernels that were launched one by one, not in graphs */
+	/* Calls that allocate or free memory where this is done again and again. */
+	double n_allocations, allocation;
+	struct view_place calls[VIEW_PLACES]; /* n_calls of their lines, with shares of the time */
+	unsigned n_calls;
 	bool is_sampled;           /* PC sampling in kernels made launches slower */
 	double link_rate;          /* bytes a second, of pinned memory; 0: unknown */
 	struct view_gpu_sum to_device, from_device; /* copies */

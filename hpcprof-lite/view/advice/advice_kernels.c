@@ -4,7 +4,7 @@
  * stall reasons lose, and at the part of it that a change is known to save. doc/advice.md has the
  * reasons for the numbers. Test: tests/unit/prof_gpu/test_advice.c.
  */
-#include "hpcprof-lite/view/advice/advice_causes.h"
+#include "hpcprof-lite/view/advice/advice_rates.h"
 
 #include <math.h>
 
@@ -287,7 +287,7 @@ static bool memory_rules(const struct advice_kernel *k, struct view_advices *to)
 	bool is_known = advice_sum_causes(k, memory, &c);
 	double of_local = is_known ? c.of[ADVICE_LOCAL] / c.all : k->shape.local_bytes > 0;
 	if (m.idle < ADVICE_LEAST_SHARE)
-		return true;
+		return !is_known || advice_reuse(k, &m, &c, to);
 	if (m.idle * of_local >= ADVICE_LEAST_SHARE && !local(k, &m, &c, is_known, to))
 		return false;
 	if (of_local >= 0.5)
@@ -297,6 +297,8 @@ static bool memory_rules(const struct advice_kernel *k, struct view_advices *to)
 	if (m.cycles >= QUEUED_CYCLES)
 		return is_known && atomics_collide(k, &m, &c) ? atomics(k, &m, &c, to)
 							      : scattered(k, &m, to);
+	if (is_known && advice_is_narrow(k, &m, &c))
+		return advice_narrow(k, &m, &c, to);
 	if (advice_memory_is_loaded(k, &m))
 		return true; /* it is not clear what loads the memory */
 	if (m.queue >= ADVICE_LEAST_SHARE)
@@ -312,15 +314,24 @@ static bool banks(const struct advice_kernel *k, const struct advice_causes *c, 
 {
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_BANKS);
 	double cycles = advice_cycles_of_access(k, brief, c->issued_of[ADVICE_SHARED]);
-	if (cycles < CONFLICT_CYCLES)
+	const double rate = cycles < CONFLICT_CYCLES ? advice_shared_rate(k) : 0;
+	if (cycles < CONFLICT_CYCLES && !advice_shared_is_slow(k, c))
 		return true;
 	advice_fact(&a, "cycles without an issue that wait for shared memory", MODEL_SHARE, idle);
 	advice_fact(&a, "a warp waits for each access about", MODEL_CYCLES, cycles);
+	if (rate > 0)
+		advice_fact(&a, "cycles that it needs without conflicts, about", MODEL_SHARE, rate);
 	advice_fact(&a, "shared memory of a block", MODEL_BYTES, k->shape.shared_bytes);
 	advice_add_cause_places(k, brief, ADVICE_SHARED, &a);
 	/* at barriers, warps wait for those that wait for shared memory */
-	return advice_propose(
-		to, &a, ending_with(&k->samples, idle, advice_idle(&k->samples, ADVICE_BARRIER)));
+	struct advice_interval i =
+		ending_with(&k->samples, idle, advice_idle(&k->samples, ADVICE_BARRIER));
+	if (rate > 0) {
+		const double high = advice_bound(i, 2 / rate).high; /* if nothing is stored */
+		i = advice_bound(i, 1 / rate);
+		i.high = high;
+	}
+	return advice_propose(to, &a, i);
 }
 
 /* If the threads of a warp use several entries, these are read one after the other. */

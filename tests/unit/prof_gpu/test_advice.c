@@ -526,6 +526,116 @@ static void accesses_in_a_row(void **state)
 }
 
 /* Conversions have the unit of special functions; a division is known by the one it begins with. */
+/* Single bytes, side by side: not all that memory delivers. */
+static void narrow(void **state)
+{
+	struct advice_cause c = {.context = 8,
+				 .reason = ADVICE_MEMORY,
+				 .operation = ADVICE_GLOBAL,
+				 .samples = 8000,
+				 .issued = 40,
+				 .bytes = 40,
+				 .cycles = 8000 * 900.0};
+	struct made d;
+	(void)state;
+	make(&d, 500);
+	wait_for(&d, ADVICE_MEMORY, 8500, 7000);
+	d.kernel.causes = &c;
+	d.kernel.n_causes = 1;
+	struct view_advice a = only(&d, VIEW_ADVICE_NARROW, false);
+	const double asked = 4 * 0.3 * 40 / 500 * 32;
+	assert_float_equal(fact(&a, "loads ask for"), asked, 1e-9);
+	assert_float_equal(fact(&a, "bytes of an access"), 1, 1e-9);
+	assert_float_equal(a.factor.low, 1 / (1 - 0.35), 1e-9);
+	assert_float_equal(a.factor.likely, 1 / (1 - (0.7 + 0.08 * 0.3) * 15 / 16), 1e-9);
+	assert_float_equal(a.factor.high, 2 * 18 / asked, 1e-9);
+	assert_int_equal(a.places[0].context, 8);
+	c.bytes = 40 * 4; /* the usual width */
+	nothing(&d);
+	c.bytes = 40;
+	c.cycles = 8000 * 100.0; /* they hit the L1 cache */
+	nothing(&d);
+	c.cycles = 8000 * 900.0;
+	c.issued = c.bytes = 20; /* they may be anywhere */
+	nothing(&d);
+	c.issued = c.bytes = 40;
+	d.kernel.memory_rate = 12; /* with as many stores, that is half of it */
+	nothing(&d);
+}
+
+/* Few cycles are lost, but many issue loads of what the L1 cache has. */
+static void reuse(void **state)
+{
+	struct advice_cause c = {.context = 8,
+				 .reason = ADVICE_MEMORY,
+				 .operation = ADVICE_GLOBAL,
+				 .samples = 2000,
+				 .issued = 600,
+				 .bytes = 600 * 4,
+				 .cycles = 2000 * 80.0,
+				 .in_loop = 2000};
+	struct made d;
+	(void)state;
+	make(&d, 2000);
+	wait_for(&d, ADVICE_MEMORY, 2500, 200);
+	d.kernel.causes = &c;
+	d.kernel.n_causes = 1;
+	struct view_advice a = only(&d, VIEW_ADVICE_QUEUE, false);
+	const double loads = 0.3 * 0.98;
+	assert_float_equal(fact(&a, "loads ask for"), 4 * loads * 32 * 4, 1e-9);
+	assert_float_equal(a.factor.low, 1 / (1 - loads), 1e-9);
+	assert_float_equal(a.factor.likely, 1 / (1 - 0.02 - 2 * loads), 1e-9);
+	assert_float_equal(a.factor.high, 1 / (1 - 0.02 - 3 * loads), 1e-9);
+	assert_int_equal(a.places[0].context, 8);
+	c.in_loop = 0; /* each thread loads once */
+	nothing(&d);
+	c.in_loop = 2000;
+	c.cycles = 2000 * 300.0; /* of the L2 cache */
+	nothing(&d);
+	c.cycles = 2000 * 80.0;
+	c.bytes = 600; /* bytes, as the L2 cache could deliver */
+	nothing(&d);
+	c.issued = 400; /* a fifth of the instructions, of less than all cycles */
+	c.bytes = 400 * 4;
+	nothing(&d);
+}
+
+/* Accesses wait for room in the queue of shared memory, though it has little to do. */
+static void conflicts(void **state)
+{
+	struct advice_cause c = {.context = 8,
+				 .reason = ADVICE_SHORT,
+				 .operation = ADVICE_SHARED,
+				 .samples = 300,
+				 .issued = 50,
+				 .bytes = 50 * 4};
+	struct made d;
+	(void)state;
+	make(&d, 200);
+	wait_for(&d, ADVICE_SHORT, 400, 300);
+	wait_for(&d, ADVICE_SHORT_QUEUE, 7700, 7700);
+	d.kernel.causes = &c;
+	d.kernel.n_causes = 1;
+	struct view_advice a = only(&d, VIEW_ADVICE_BANKS, false);
+	assert_float_equal(fact(&a, "a warp waits for each access"), 162, 1e-9);
+	/* 0.2 instructions in a cycle of 4 schedulers, one in four loads; and as many stores */
+	assert_float_equal(fact(&a, "needs without conflicts"), 0.4, 1e-9);
+	assert_float_equal(a.factor.low, 1 / (1 - 0.4), 1e-9);
+	assert_float_equal(a.factor.likely, 1 / 0.4, 1e-9);
+	assert_float_equal(a.factor.high, 1 / 0.2, 1e-9);
+	assert_int_equal(a.places[0].context, 8);
+	c.bytes = 50 * 16; /* four cycles each: it is busy */
+	nothing(&d);
+	c.bytes = 0; /* atomic operations take longer */
+	nothing(&d);
+	c.bytes = 50 * 4;
+	wait_for(&d, ADVICE_SHORT_QUEUE, -5000, -5000); /* warps mostly wait for something else */
+	wait_for(&d, ADVICE_OTHER, 5000, 5000);
+	c.issued = 20;
+	c.bytes = 80;
+	nothing(&d);
+}
+
 static void conversions(void **state)
 {
 	struct advice_cause list[] = {{.context = 8,
@@ -810,6 +920,20 @@ static void devices(void **state)
 	one_of_device(&d, VIEW_ADVICE_HOST, 10 / 8.0, 10 / 6.0, 10 / 6.0);
 	d.setup = 4; /* before there was anything to compute with */
 	one_of_device(&d, VIEW_ADVICE_HOST, 10 / 9.0, 10 / 8.0, 10 / 8.0);
+	d.n_allocations = 200; /* a part of them waits for kernels */
+	d.allocation = 5;
+	one_of_device(&d, VIEW_ADVICE_ALLOCATIONS, 10 / 9.0, 10 / 8.2, 10 / 8.0);
+	d.n_calls = 2; /* a line with less than a tenth of the time is left out */
+	d.calls[0] = (struct view_place){8, 0.05};
+	d.calls[1] = (struct view_place){9, 0.95};
+	a = ask_device(&d);
+	assert_int_equal(a.rows.at[0].n_places, 1);
+	assert_int_equal(a.rows.at[0].places[0].context, 9);
+	view_advice_free(&a);
+	d.allocation = 1;
+	one_of_device(&d, VIEW_ADVICE_ALLOCATIONS, 10 / 9.5, 10 / 9.1, 10 / 8.0);
+	d.allocation = 0.9; /* there is more work beside it */
+	one_of_device(&d, VIEW_ADVICE_HOST, 10 / 9.0, 10 / 8.0, 10 / 8.0);
 	d.setup = 6;
 	a = ask_device(&d);
 	assert_int_equal(a.rows.n, 0);
@@ -821,6 +945,9 @@ static void devices(void **state)
 				   .pieces = 5,
 				   .n_kernels = 100};
 	one_of_device(&d, VIEW_ADVICE_OVERLAP, 10 / 8.5, 10 / 7.0, 10 / 5.0);
+	d.to_device = (struct view_gpu_sum){.n = 10, .bytes = 100000000, .ns = 3000000000};
+	d.from_device = (struct view_gpu_sum){.n = 10, .bytes = 100000000, .ns = 2000000000};
+	one_of_device(&d, VIEW_ADVICE_OVERLAP, 10 / 8.5, 10 / 7.0, 10 / 4.0); /* in turn */
 
 	d = (struct advice_device){.whole = 10, .copies = 10, .link_rate = 50e9};
 	d.to_device = (struct view_gpu_sum){1000, 100000000000, 10000000000, 0};
@@ -914,6 +1041,38 @@ static void of_a_model(void **state)
 	fixture_free(m);
 }
 
+/* Only call paths that allocate again and again count. */
+static void allocations_of_a_model(const struct model *m, const struct view_gpu *g)
+{
+	const uint32_t calls = view_find_metric(m, MODEL_ROLE_KERNELS),
+		       seconds = view_find_metric(m, MODEL_ROLE_KERNEL_TIME);
+	struct model_metric *metrics = (struct model_metric *)m->metrics;
+	struct advice_facts f;
+	double n = 0, few = 0, sum = 0, shares = 0;
+	metrics[calls].role = MODEL_ROLE_MEMORY_CALLS; /* as if kernels were allocations */
+	metrics[seconds].role = MODEL_ROLE_MEMORY_TIME;
+	for (size_t i = 0; i < m->n_totals; i++)
+		if (m->totals[i].metric == calls && m->totals[i].sum[MODEL_POINT] >= 10)
+			n += m->totals[i].sum[MODEL_POINT];
+		else if (m->totals[i].metric == calls)
+			few += m->totals[i].sum[MODEL_POINT];
+	assert_true(n > 0 && few > 0);
+	assert_true(advice_facts_make(m, g, &f));
+	for (size_t d = 0; d < f.devices.n; d++) {
+		n -= f.devices.at[d].n_allocations;
+		sum += f.devices.at[d].allocation;
+		assert_true(f.devices.at[d].n_calls > 0);
+		for (unsigned i = 0; i < f.devices.at[d].n_calls; i++)
+			shares += f.devices.at[d].calls[i].share;
+	}
+	assert_float_equal(n, 0, 1e-9);
+	assert_true(sum > 0);
+	assert_true(shares > 0 && shares <= (double)f.devices.n * 1.0001);
+	advice_facts_free(&f);
+	metrics[calls].role = MODEL_ROLE_KERNELS;
+	metrics[seconds].role = MODEL_ROLE_KERNEL_TIME;
+}
+
 /* The time of a device is from its first operation to its last; counts are shared out. */
 static void devices_of_a_model(void **state)
 {
@@ -947,6 +1106,7 @@ static void devices_of_a_model(void **state)
 	}
 	assert_float_equal(launches, 30, 1e-9);
 	advice_facts_free(&f);
+	allocations_of_a_model(m, &g);
 	m->gpu_sampling.sampled_ns = 1000; /* to begin takes 110 ms; what is queued later counts */
 	idle[0].idle_ns[MODEL_GPU_IDLE_QUEUED] = 50000000;
 	idle[1].idle_ns[MODEL_GPU_IDLE_QUEUED] = 1000000000;
@@ -979,6 +1139,9 @@ int main(void)
 		cmocka_unit_test(thresholds),
 		cmocka_unit_test(causes),
 		cmocka_unit_test(accesses_in_a_row),
+		cmocka_unit_test(narrow),
+		cmocka_unit_test(reuse),
+		cmocka_unit_test(conflicts),
 		cmocka_unit_test(conversions),
 		cmocka_unit_test(paths),
 		cmocka_unit_test(idle_units),

@@ -33,7 +33,7 @@ const struct gpu_metric_row gpu_metrics_table[GPU_N_FIXED] = {
 	     "GPU time: explicit data copy (seconds)"),
 	TIME(GPU_SET_TIME, SET_TIME, GPU_TIME, "GMSET (sec)",
 	     "GPU time: memory set (seconds)"),
-	TIME(GPU_MEMORY_TIME, NONE, NO, "GMEM (sec)",
+	TIME(GPU_MEMORY_TIME, MEMORY_TIME, NO, "GMEM (sec)",
 	     "time of the CPU in memory allocation/deallocation for GPUs (seconds); not part of "
 	     "GPUOP"),
 	TIME(GPU_SYNC_TIME, SYNC_TIME, NO, "GSYNC (sec)",
@@ -112,7 +112,7 @@ const struct gpu_metric_row gpu_metrics_table[GPU_N_FIXED] = {
 	BYTES(GPU_SET_BYTES + MSR_GPU_MEMORY_IMAGE, SET_BYTES, "GMSET:ARY (B)",
 	      "GPU memory set: array memory, images (bytes)"),
 
-	COUNT(GPU_ALLOCS, NONE, "GMEM:COUNT",
+	COUNT(GPU_ALLOCS, MEMORY_CALLS, "GMEM:COUNT",
 	      "GPU memory alloc/free: count"),
 	BYTES(GPU_ALLOC_BYTES + MSR_GPU_MEMORY_UNKNOWN, NONE, "GMEM:UNK (B)",
 	      "GPU memory alloc/free: unknown memory kind (bytes)"),
