@@ -1036,8 +1036,17 @@ def use_picture(page, checks):
     page.js("showAllForPrint(app, true)")
     hidden = page.js("""return Object.values(app.views).filter(v => v.section.offsetHeight < 40)
         .map(v => v.section.id)""")
+    table = page.js("""const t = app.views.tables.view.table,
+          paper = t.box.querySelectorAll("tbody tr");
+        return [paper.length, Math.min(60, t.flat.length), t.box.querySelectorAll("thead").length,
+          paper[0]?.innerText.includes(app.views.tables.view.name(t.flat[0])),
+          document.querySelectorAll("main details:not([open], .chooser)").length]""")
     page.js("showAllForPrint(app, false)")
     checks.check("paper: every view", not hidden, hidden)
+    checks.check("paper: a table's rows below a head for each page, and details are open",
+                 table[0] == table[1] and table[2:] == [1, True, 0], table)
+    rows = page.js("return document.querySelectorAll('#view-tables .tbody .tr').length")
+    checks.check("paper: the screen has its rows again", rows > 0, rows)
 
 
 def use_page(page, checks):

@@ -3,7 +3,8 @@
 
 const TABLE_ROW = 24,
   MOST_BEFORE_NAME = 700; // pixels of numbers
-let isPrinting = false; // paper has the first rows
+const MOST_ON_PAPER = 60; // rows
+let isPrinting = false;
 
 class Table {
   // columns: see setColumns(). sort: id of a column, "-id": rising. open(row): its children, for
@@ -108,14 +109,49 @@ class Table {
     this.show();
   }
   show() {
-    const top = isPrinting ? 0 : Math.max(0, Math.floor(this.box.scrollTop / TABLE_ROW) - 8);
-    const n = isPrinting ? 60 : Math.ceil((this.box.clientHeight || 600) / TABLE_ROW) + 16;
-    const shown = isPrinting ? Math.min(n, this.flat.length) : this.flat.length;
-    this.body.style.height = `${shown * TABLE_ROW}px`;
+    this.paper?.remove();
+    this.head.hidden = this.body.hidden = isPrinting;
+    if (isPrinting) {
+      this.paper = this.makePaper();
+      this.box.append(this.paper);
+      return;
+    }
+    const top = Math.max(0, Math.floor(this.box.scrollTop / TABLE_ROW) - 8);
+    const n = Math.ceil((this.box.clientHeight || 600) / TABLE_ROW) + 16;
+    this.body.style.height = `${this.flat.length * TABLE_ROW}px`;
     this.body.replaceChildren(
       ...this.flat.slice(top, top + n).map((row, i) => this.makeRow(row, top + i)),
     );
     this.box.setAttribute("aria-rowcount", this.flat.length);
+  }
+  // The first rows as a table whose head is on every page. Columns without a value are left out.
+  makePaper() {
+    const rows = this.flat.slice(0, MOST_ON_PAPER),
+      more = this.flat.length - rows.length,
+      columns = this.columns.filter(c => c.wide || rows.some(r => c.value(r) || c.hasZero?.(r)));
+    return el(
+      "div",
+      { class: "paper" },
+      el(
+        "table",
+        {},
+        el("thead", {}, el("tr", {}, ...columns.map(c => el("th", { class: c.wide || c.isText ? "wide" : null }, c.title)))),
+        el(
+          "tbody",
+          {},
+          ...rows.map(row =>
+            el(
+              "tr",
+              {},
+              ...columns.map(c =>
+                el("td", {}, c.wide ? this.nameCell(c, row) : this.numberCell(c, row)),
+              ),
+            ),
+          ),
+        ),
+      ),
+      more > 0 ? el("p", { class: "note" }, `${plural(more, "more row")}.`) : null,
+    );
   }
   nameCell(c, row) {
     const kids = this.open ? this.open(row).length : 0;

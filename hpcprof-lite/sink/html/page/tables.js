@@ -150,7 +150,7 @@ class TreeView {
       this.holder,
       el(
         "p",
-        { class: "keys" },
+        { class: "keys hint" },
         "Click a row to open it. Double-click or Enter shows it in the flame graph, M more.",
       ),
     );

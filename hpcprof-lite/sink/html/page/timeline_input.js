@@ -194,7 +194,7 @@ class TimelineControls {
       "its right end to pin it. ? lists the keys.";
     container.append(
       this.bar,
-      el("div", { class: "controls" }, this.legend, el("span", { class: "keys" }, hint)),
+      el("div", { class: "controls" }, this.legend, el("span", { class: "keys hint" }, hint)),
     );
   }
   makeModes() {
