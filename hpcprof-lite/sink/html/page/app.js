@@ -190,6 +190,7 @@ class App {
   }
   show(id) {
     if (!this.views[id]) id = "overview";
+    if (id !== this.current) scrollTo(0, 0);
     this.current = id;
     for (const [name, v] of Object.entries(this.views)) {
       v.section.hidden = name !== id;
