@@ -72,7 +72,8 @@ sink_cli_tests = tests/cli/sink/sink_agree.sh tests/cli/sink/sink_cctdb.sh \
 	tests/cli/sink/sink_tables.sh
 TESTS += $(sink_cli_tests)
 EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/golden/parallel \
-	tests/judge/browse_report.py tests/judge/browse_keys.py tests/judge/browse_times.py \
+	tests/judge/browse_report.py tests/judge/browse_keys.py tests/judge/browse_look.py \
+	tests/judge/browse_times.py \
 	tests/judge/browser.sh tests/judge/compare_tables.py tests/judge/check_sums.py \
 	tests/judge/compare_facts.py tests/judge/compare_folded.py \
 	tests/judge/compare_perfetto.py tests/judge/compare_pprof.py tests/judge/facts.py \

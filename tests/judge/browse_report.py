@@ -41,6 +41,7 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
 from browse_keys import use_keys
+from browse_look import use_colours, use_columns, use_sorting, use_window
 from browse_times import (use_gpu_waits, use_intervals, use_marks, use_moment, use_power,
                           use_processors, use_range, use_rows, use_shares, use_stack)
 from facts import plain
@@ -1064,6 +1065,9 @@ def use_page(page, checks):
     use_timeline(page, checks)
     use_tables(page, checks)
     before = page.js("return getComputedStyle(document.body).backgroundColor")
+    use_sorting(page, checks)
+    use_window(page, checks)
+    use_colours(page, checks)
     page.click("#theme")
     after = page.js("return getComputedStyle(document.body).backgroundColor")
     checks.check("the theme changes", before != after, f"{before} {after}")
@@ -1132,6 +1136,7 @@ def run(browser, command, report, more):
         use_kernels(page, Checks())
         use_launchers(page, Checks())
     elif command == "blames":
+        use_columns(page, Checks())
         use_blames(page, Checks())
     elif command == "power":
         use_power(page, Checks())

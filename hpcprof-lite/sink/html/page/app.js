@@ -238,6 +238,7 @@ class App {
     return { m: metric === this.firstMetric ? "" : metric, ...columns };
   }
   setMetric(metric) {
+  // Tables are sorted by the new metric.
     this.state.set({ ...this.metricKeys(metric), "tables.sort": "", "tree.sort": "" });
   }
   // text: a regular expression, or plain text where it is none.

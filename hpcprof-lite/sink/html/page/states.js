@@ -31,7 +31,7 @@ function stateOf(p, context) {
 function stateOfOperation(kind) {
   return kind === OP_KERNEL ? "kernel" : "copy";
 }
-// For an element. shade: 0 is the plain colour of the state, others are lighter.
+// For an element. shade: 0 is the plain colour of the state, others have a pattern.
 function stateClass(state, shade = 0) {
   return `state state-${state} shade-${Math.min(shade, 5)}`;
 }

@@ -22,6 +22,7 @@ function meanOfThreads(p, metric, sum, n, most) {
   return Math.min(sum / nOfMean(p, metric, n), most);
 }
 
+const HOT_CELL = 0.73; // of the most; in dark pages text on hotter cells is black
 const MOST_LABELS = 32; // cells of a process that have room for words
 
 class ThreadView {
@@ -169,6 +170,7 @@ class ThreadView {
                 type: "button",
                 class:
                   (p.selection.profiles?.has(v.profile.id) ? "cell chosen" : "cell") +
+                  (v.value > HOT_CELL * most ? " hot" : "") +
                   (list.length > MOST_LABELS ? "" : " labelled"),
                 style: `--heat:${Math.min(v.value / most, 1).toFixed(3)}`,
                 title:
