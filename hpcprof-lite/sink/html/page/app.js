@@ -209,6 +209,7 @@ class App {
       return;
     }
     delete v.section.dataset.waiting;
+    document.documentElement.style.setProperty("--bar-height", `${document.getElementById("main").offsetTop}px`);
     v.view ??= new v.View(this, v.section);
     v.view.draw();
   }

@@ -2,7 +2,7 @@
 // A table or tree of which only the rows on the screen are elements.
 
 const TABLE_ROW = 24,
-  MOST_BEFORE_NAME = 700; // pixels of numbers
+  LEAST_NAME = 320; // pixels
 const MOST_ON_PAPER = 60; // rows
 let isPrinting = false;
 
@@ -30,19 +30,21 @@ class Table {
   // columns: {id, title, hint, width, text(row), value(row), share(row), isText: text reads from
   // the left, isMuted(row): it is grey, note(row): grey text behind it}; one has `wide` and
   // node(row) instead: the name, of `least` to `most` pixels.
-  // Where the numbers would push the name out of sight, it comes first and stays.
+  // Where the numbers would push the name out of sight, it comes first and stays. A number may
+  // have `least`, too: it gives way where the window is narrow.
   setColumns(columns) {
     columns.forEach((c, i) => {
       c.id ??= String(i);
     });
     const numbers = columns.filter(c => !c.wide),
-      isNameFirst = numbers.reduce((sum, c) => sum + (c.width ?? 96), 0) > MOST_BEFORE_NAME;
+      taken = numbers.reduce((sum, c) => sum + (c.width ?? 96), 0),
+      isNameFirst = taken > (this.box.clientWidth || innerWidth) - LEAST_NAME;
     this.columns = isNameFirst ? [...columns.filter(c => c.wide), ...numbers] : columns;
     columns = this.columns;
     this.box.classList.toggle("name-first", isNameFirst);
-    const room = c => (c.wide ? (c.least ?? 320) : (c.width ?? 96)),
-      most = c => (c.most ? `${c.most}px` : "1fr"),
-      widths = columns.map(c => (c.wide ? `minmax(${room(c)}px, ${most(c)})` : `${room(c)}px`));
+    const room = c => c.least ?? (c.wide ? LEAST_NAME : (c.width ?? 96)),
+      most = c => (c.wide ? (c.most ? `${c.most}px` : "1fr") : `${c.width ?? 96}px`),
+      widths = columns.map(c => `minmax(${room(c)}px, ${most(c)})`);
     this.box.style.setProperty("--columns", widths.join(" "));
     this.box.style.setProperty("--least", `${columns.reduce((sum, c) => sum + room(c), 0)}px`);
   }
