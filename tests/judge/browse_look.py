@@ -8,7 +8,8 @@ def use_colours(page, checks):
     for _ in range(2):
         bad = page.js("""const classes = app.profile.classNames, fills = Object.keys(STATES)
               .map(s => stateColour(s)).filter(c => c.startsWith("#"));
-            for (const c of classes) for (let i = 0; i < 40; i++) fills.push(Colours.of(c, `f${i}`));
+            for (const c of classes)
+              for (let i = 0; i < 40; i++) fills.push(Colours.of(c, `f${i}`));
             for (let x = -10; x <= 10; x++) fills.push(changeColour(10 + x, 10, false));
             return fills.filter(f => !(contrastOf(Colours.inkOn(f), f) >= 4.5))""")
         checks.check("colours: text on each has a contrast of at least 4.5", not bad, bad[:3])
@@ -36,6 +37,32 @@ def use_window(page, checks):
     short = page.js(width)
     checks.check("window: a view begins at its start", at == 0, at)
     checks.check("window: a view is as wide as the one before", long == short, [long, short])
+    for view in ("tables", "tree", "source"):
+        if view in page.views():
+            page.show(view)
+            over = page.js("return document.documentElement.scrollHeight - innerHeight")
+            checks.check(f"window: {view} fills it, with one scroll bar", over <= 0, over)
+
+
+def use_wheel(page, checks):
+    """The wheel scrolls; with Ctrl it zooms. "Whole run" ends the selection, too."""
+    if "timeline" not in page.views():
+        return
+    page.show("timeline")
+    turn = """const v = app.views.timeline.view, size = () => v.to - v.from, before = size(),
+          e = new WheelEvent("wheel", {deltaY: -100, ctrlKey: arguments[0], cancelable: true});
+        v.canvas.dispatchEvent(e);
+        return [e.defaultPrevented, size() < before]"""
+    turned = page.js(turn, False), page.js(turn, True)
+    checks.check("time lines: the wheel zooms with Ctrl alone",
+                 turned == ([False, False], [True, True]), turned)
+    page.select({"time": [0, page.js("return app.views.timeline.view.span") / 2]})
+    page.js("""[...document.querySelectorAll('#view-timeline button')]
+        .find(b => b.textContent === 'Whole run').click()""")
+    checks.check("time lines: the whole run is shown and selected",
+                 page.js("const v = app.views.timeline.view; return v.to - v.from >= v.span && "
+                         "app.profile.selection.time === null"))
+    page.js("app.state.reset()")
 
 
 def use_sorting(page, checks):
@@ -56,7 +83,15 @@ def use_sorting(page, checks):
 
 
 def use_columns(page, checks):
-    """Samples that place GPU time have the same shares, and no columns for them."""
+    """Columns that fit, and none for shares of samples that place GPU time."""
+    size = page.browser.get_window_size()
+    page.show("kernels")
+    page.browser.set_window_size(1024, size["height"])
+    page.js("app.redraw()")
+    over = page.js("const {box} = app.views.kernels.view.table; return box.scrollWidth - "
+                   "box.clientWidth")
+    page.browser.set_window_size(size["width"], size["height"])
+    checks.check("kernels: all columns fit into 1024 pixels", over <= 0, over)
     page.show("source")
     heads = page.js("return [...document.querySelectorAll('#view-source .code th')]"
                     ".map(h => h.innerText)")

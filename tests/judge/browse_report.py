@@ -41,7 +41,7 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
 from browse_keys import use_keys
-from browse_look import use_colours, use_columns, use_sorting, use_window
+from browse_look import use_colours, use_columns, use_sorting, use_wheel, use_window
 from browse_times import (use_gpu_waits, use_intervals, use_marks, use_moment, use_power,
                           use_processors, use_range, use_rows, use_shares, use_stack)
 from facts import plain
@@ -1066,6 +1066,7 @@ def use_page(page, checks):
     use_tables(page, checks)
     before = page.js("return getComputedStyle(document.body).backgroundColor")
     use_sorting(page, checks)
+    use_wheel(page, checks)
     use_window(page, checks)
     use_colours(page, checks)
     page.click("#theme")
