@@ -11,6 +11,7 @@ function idleCard(app) {
   const p = app.profile,
     devices = p.meta.devices.filter(d => d.watched > 0);
   if (!devices.length) return null;
+  const longest = Math.max(...devices.map(d => d.watched));
   const columns = devices[0].parts
     .map((part, i) => ({ i, words: p.str(part.words), state: idleState(part, i) }))
     .filter(({ i }) => devices.some(d => d.parts[i].ns));
@@ -29,7 +30,7 @@ function idleCard(app) {
         {},
         el("tr", {}, ...["device", "idle", "of", ""].map(t => el("th", {}, t)), ...heads),
       ),
-      el("tbody", {}, ...devices.map(d => idleRow(p, d, columns))),
+      el("tbody", {}, ...devices.map(d => idleRow(p, d, columns, longest))),
     ),
     el(
       "details",
@@ -44,7 +45,7 @@ function deviceNode(p, device) {
   return el("bdi", {}, `${p.str(device.type)} ${device.ordinal} ${p.str(device.name)}`);
 }
 
-function idleRow(p, device, columns) {
+function idleRow(p, device, columns, longest) {
   const idle = device.parts.reduce((sum, part) => sum + (part.idle ? part.ns : 0), 0),
     seconds = ns => formatSeconds(ns / 1e9),
     number = (text, title) => el("td", { class: "number", title }, text);
@@ -59,7 +60,11 @@ function idleRow(p, device, columns) {
       { class: "idle-bar" },
       el(
         "div",
-        { class: "stalls", "aria-hidden": "true" },
+        {
+          class: "stalls",
+          "aria-hidden": "true",
+          style: `width:${(100 * device.watched) / longest}%`,
+        },
         ...columns.map(({ i, words, state }) => {
           const { ns } = device.parts[i];
           const title = `${words}: ${seconds(ns)}, ${percent(ns, device.watched)}`;
