@@ -744,7 +744,8 @@ def use_waiting(page, checks):
         mpi = meta["mpi"]
         large = [x for x in mpi["places"]
                  if max(x["us"], x["waited"]) >= mpi["whole"]["us"] / 1000]
-        rows("MPI: calls by waiting time", min(len(large), 16))
+        shown = min(len(large), 16)
+        rows("MPI: calls by waiting time", shown + min(len(mpi["places"]) - shown, 200))
         if len(mpi["processes"]) > 1:
             rows("MPI: by rank", min(len(mpi["processes"]), 32))
         rows("MPI: by size", sum(x["class"] > 0 for x in mpi["sizes"]))
@@ -1064,11 +1065,11 @@ def use_page(page, checks):
     use_flame(page, checks)
     use_timeline(page, checks)
     use_tables(page, checks)
-    before = page.js("return getComputedStyle(document.body).backgroundColor")
     use_sorting(page, checks)
     use_wheel(page, checks)
     use_window(page, checks)
     use_colours(page, checks)
+    before = page.js("return getComputedStyle(document.body).backgroundColor")
     page.click("#theme")
     after = page.js("return getComputedStyle(document.body).backgroundColor")
     checks.check("the theme changes", before != after, f"{before} {after}")
@@ -1136,8 +1137,8 @@ def run(browser, command, report, more):
         use_idle(page, Checks())
         use_kernels(page, Checks())
         use_launchers(page, Checks())
-    elif command == "blames":
         use_columns(page, Checks())
+    elif command == "blames":
         use_blames(page, Checks())
     elif command == "power":
         use_power(page, Checks())
