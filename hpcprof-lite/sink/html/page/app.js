@@ -238,8 +238,8 @@ class App {
     const columns = this.columns.includes(metric) ? {} : { c: formatSet([metric, ...this.columns]) };
     return { m: metric === this.firstMetric ? "" : metric, ...columns };
   }
-  setMetric(metric) {
   // Tables are sorted by the new metric.
+  setMetric(metric) {
     this.state.set({ ...this.metricKeys(metric), "tables.sort": "", "tree.sort": "" });
   }
   // text: a regular expression, or plain text where it is none.

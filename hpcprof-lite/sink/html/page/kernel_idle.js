@@ -35,7 +35,11 @@ function idleCard(app) {
     el(
       "details",
       { class: "quiet" },
-      el("summary", {}, "Latency of launches, operations in flight, energy"),
+      el(
+        "summary",
+        {},
+        "Latency of launches, operations in flight" + (devices.some(d => d.energy) ? ", energy" : ""),
+      ),
       ...devices.map(d => el("p", {}, deviceNode(p, d), `: ${idleFacts(d).join("; ")}.`)),
     ),
   );
@@ -82,8 +86,8 @@ function idleFacts(device) {
   const seconds = ns => formatSeconds(ns / 1e9);
   return [
     device.launches &&
-      `launch to start when nothing was in flight: median ${seconds(device.latency)}, ` +
-        `95 % within ${seconds(device.latency95)} (${count(device.launches)})`,
+      `latency from launch to start of ${plural(device.launches, "operation")} on an idle GPU: ` +
+        `median ${seconds(device.latency)}, 95th percentile ${seconds(device.latency95)}`,
     `at most ${count(device.inFlight)} operations in flight`,
     device.waiting && `idle while all threads waited for it: ${seconds(device.waiting)}`,
     device.unsampled && `idle while no thread had a sample: ${seconds(device.unsampled)}`,

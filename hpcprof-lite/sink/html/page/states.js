@@ -15,7 +15,7 @@ const STATES = {
   kernel: "GPU kernel",
   copy: "GPU copy, set",
   idle: "GPU idle",
-  none: "not there, unknown",
+  none: "not started, ended or not sampled",
 };
 
 // What waits for a GPU without samples has a placeholder, in a function that may have no name.
