@@ -4,7 +4,12 @@
 
 
 def use_colours(page, checks):
-    """Of each frame, state and change, in both themes."""
+    """Of each frame, state and change, in both themes. Copies of a GPU are no waits."""
+    waits = page.js("""const p = app.profile, waits = [];
+        for (let c = 1; c < p.n; c++)
+          if (p.className(c) === "copy" && waitOf(p, c)) waits.push(p.name(c));
+        return waits""")
+    checks.check("colours: a copy of a GPU is no wait", not waits, waits[:3])
     for _ in range(2):
         bad = page.js("""const classes = app.profile.classNames, fills = Object.keys(STATES)
               .map(s => stateColour(s)).filter(c => c.startsWith("#"));

@@ -196,14 +196,12 @@ function startsOfPaths(p, functions) {
 // Frames in which threads work in part have none, so that a caller is no wait.
 function findWaits(tree) {
   const p = tree.profile,
-    states = new Array(tree.n).fill(null), // null: no context yet; "": it works, or in several states
-    works = new Set(["work", "none", "kernel", "copy"]);
+    states = new Array(tree.n).fill(null); // null: no context yet; "": it works, or in several states
   const add = (f, state) => {
     states[f] = states[f] === null || states[f] === state ? state : "";
   };
-  const ofActivity = p.meta.activities.map(a => (works.has(a.state) ? "" : a.state));
   for (let c = 1; c < p.n; c++)
-    if (p.kind[c] !== CONTEXT_ENTRY) add(tree.of[c], isSync(p, c) ? "gpu" : ofActivity[p.activity[c]]);
+    if (p.kind[c] !== CONTEXT_ENTRY) add(tree.of[c], waitOf(p, c));
   for (let f = tree.n - 1; f > 0; f--) add(tree.parent[f], (states[f] ??= ""));
   return states;
 }

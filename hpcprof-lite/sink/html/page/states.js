@@ -27,6 +27,13 @@ function isSync(p, context) {
 function stateOf(p, context) {
   return isSync(p, context) ? "gpu" : p.meta.activities[p.activity[context]].state;
 }
+// The state of a context that waits, else "". Operations of a GPU are no waits, even where the call
+// that started them waits for their end.
+function waitOf(p, context) {
+  if (["kernel", "device", "copy"].includes(p.className(context))) return "";
+  const state = stateOf(p, context);
+  return ["work", "none", "kernel", "copy"].includes(state) ? "" : state;
+}
 // The state of a GPU while an operation runs.
 function stateOfOperation(kind) {
   return kind === OP_KERNEL ? "kernel" : "copy";

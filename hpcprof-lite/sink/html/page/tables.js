@@ -100,9 +100,8 @@ function sampleColumns(app, samples) {
 
 function frameNode(app, context, name, where) {
   const p = app.profile,
-    state = stateOf(p, context),
-    isWait = !["work", "none"].includes(state), // with the colour that it has in all views
-    colour = isWait ? stateClass(state) : `frame-${p.className(context)}`;
+    wait = waitOf(p, context), // with the colour that it has in all views
+    colour = wait ? stateClass(wait) : `frame-${p.className(context)}`;
   return el(
     "span",
     { class: "frame" },
