@@ -449,6 +449,7 @@ function columnChooser(app) {
           },
         }),
         m.label,
+        el("bdi", { class: "quiet" }, metricWords(p, i, true)),
       ),
     );
   });
