@@ -73,6 +73,7 @@ sink_cli_tests = tests/cli/sink/sink_agree.sh tests/cli/sink/sink_cctdb.sh \
 TESTS += $(sink_cli_tests)
 EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/golden/parallel \
 	tests/judge/browse_report.py tests/judge/browse_agree.py tests/judge/browse_keys.py \
+	tests/judge/browse_look.py \
 	tests/judge/browse_times.py \
 	tests/judge/browser.sh tests/judge/compare_tables.py tests/judge/check_sums.py \
 	tests/judge/compare_facts.py tests/judge/compare_folded.py \

@@ -43,6 +43,7 @@ from selenium.webdriver.chrome.service import Service
 from browse_agree import (use_cause, use_denominator, use_files, use_idle_link, use_placed,
                           use_scope, use_symbols, use_terms)
 from browse_keys import use_keys
+from browse_look import use_colours, use_columns, use_sorting, use_wheel, use_window
 from browse_times import (use_gpu_waits, use_intervals, use_marks, use_moment, use_power,
                           use_processors, use_range, use_rows, use_shares, use_stack)
 from facts import plain
@@ -756,7 +757,8 @@ def use_waiting(page, checks):
         mpi = meta["mpi"]
         large = [x for x in mpi["places"]
                  if max(x["us"], x["waited"]) >= mpi["whole"]["us"] / 1000]
-        rows("MPI: calls by waiting time", min(len(large), 16))
+        shown = min(len(large), 16)
+        rows("MPI: calls by waiting time", shown + min(len(mpi["places"]) - shown, 200))
         if len(mpi["processes"]) > 1:
             rows("MPI: by rank", min(len(mpi["processes"]), 32))
         rows("MPI: by size", sum(x["class"] > 0 for x in mpi["sizes"]))
@@ -1074,8 +1076,17 @@ def use_picture(page, checks):
     page.js("showAllForPrint(app, true)")
     hidden = page.js("""return Object.values(app.views).filter(v => v.section.offsetHeight < 40)
         .map(v => v.section.id)""")
+    table = page.js("""const t = app.views.tables.view.table,
+          paper = t.box.querySelectorAll("tbody tr");
+        return [paper.length, Math.min(60, t.flat.length), t.box.querySelectorAll("thead").length,
+          paper[0]?.innerText.includes(app.views.tables.view.name(t.flat[0])),
+          document.querySelectorAll("main details:not([open], .chooser)").length]""")
     page.js("showAllForPrint(app, false)")
     checks.check("paper: every view", not hidden, hidden)
+    checks.check("paper: a table's rows below a head for each page, and details are open",
+                 table[0] == table[1] and table[2:] == [1, True, 0], table)
+    rows = page.js("return document.querySelectorAll('#view-tables .tbody .tr').length")
+    checks.check("paper: the screen has its rows again", rows > 0, rows)
 
 
 def use_page(page, checks):
@@ -1096,6 +1107,10 @@ def use_page(page, checks):
     use_flame(page, checks)
     use_timeline(page, checks)
     use_tables(page, checks)
+    use_sorting(page, checks)
+    use_wheel(page, checks)
+    use_window(page, checks)
+    use_colours(page, checks)
     before = page.js("return getComputedStyle(document.body).backgroundColor")
     page.click("#theme")
     after = page.js("return getComputedStyle(document.body).backgroundColor")
@@ -1168,6 +1183,7 @@ def run(browser, command, report, more):
         use_placed(page, Checks())
         use_idle_link(page, Checks())
         use_launchers(page, Checks())
+        use_columns(page, Checks())
     elif command == "blames":
         use_blames(page, Checks())
     elif command == "power":

@@ -124,8 +124,8 @@ struct advice_interval advice_memory_bound(const struct advice_kernel *k,
 
 static void add_memory_facts(const struct advice_memory *m, struct view_advice *a)
 {
-	advice_fact(a, "cycles without an issue that wait for memory", MODEL_SHARE, m->idle);
-	advice_fact(a, "a warp waits each time about", MODEL_CYCLES, m->cycles);
+	advice_fact(a, "cycles without an issue, waiting for memory", MODEL_SHARE, m->idle);
+	advice_fact(a, "mean wait of a warp", MODEL_CYCLES, m->cycles);
 }
 
 /*
@@ -189,9 +189,9 @@ static bool queue(const struct advice_kernel *k, const struct advice_memory *m,
 	const bool is_sized = m->instructions > 0 && c->sized > 0;
 	double of_thread = is_sized ? c->bytes / c->sized : WIDEST_ACCESS,
 	       saved = m->instructions * advice_active(&k->samples);
-	advice_fact(&a, "cycles without an issue that wait for room in the queue", MODEL_SHARE,
+	advice_fact(&a, "cycles without an issue, waiting for room in the queue", MODEL_SHARE,
 		    m->queue);
-	advice_fact(&a, "cycles without an issue that wait for memory", MODEL_SHARE, m->idle);
+	advice_fact(&a, "cycles without an issue, waiting for memory", MODEL_SHARE, m->idle);
 	if (m->instructions > 0)
 		advice_fact(&a, "instructions that access memory", MODEL_SHARE, m->instructions);
 	if (is_sized)
@@ -317,7 +317,7 @@ static bool banks(const struct advice_kernel *k, const struct advice_causes *c, 
 	const double rate = cycles < CONFLICT_CYCLES ? advice_shared_rate(k) : 0;
 	if (cycles < CONFLICT_CYCLES && !advice_shared_is_slow(k, c))
 		return true;
-	advice_fact(&a, "cycles without an issue that wait for shared memory", MODEL_SHARE, idle);
+	advice_fact(&a, "cycles without an issue, waiting for shared memory", MODEL_SHARE, idle);
 	advice_fact(&a, "a warp waits for each access about", MODEL_CYCLES, cycles);
 	if (rate > 0)
 		advice_fact(&a, "cycles that it needs without conflicts, about", MODEL_SHARE, rate);
@@ -338,7 +338,7 @@ static bool banks(const struct advice_kernel *k, const struct advice_causes *c, 
 static bool table(const struct advice_kernel *k, double idle, struct view_advices *to)
 {
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_CONSTANT);
-	advice_fact(&a, "cycles without an issue that wait for constants", MODEL_SHARE, idle);
+	advice_fact(&a, "cycles without an issue, waiting for constants", MODEL_SHARE, idle);
 	advice_add_cause_places(k, brief, ADVICE_TABLE, &a);
 	return advice_propose(to, &a, ending(&k->samples, idle));
 }
@@ -356,8 +356,8 @@ static bool special(const struct advice_kernel *k, const struct advice_causes *c
 	double issued = advice_special_of(c->issued_of) / fmax(k->samples.issued, 1),
 	       saved = idle + issued * advice_active(&k->samples);
 	advice_fact(&a,
-		    converts ? "cycles without an issue that wait for conversions"
-			     : "cycles without an issue that wait for special functions",
+		    converts ? "cycles without an issue, waiting for conversions"
+			     : "cycles without an issue, waiting for special functions",
 		    MODEL_SHARE, idle);
 	if (converts)
 		advice_fact(&a, "instructions that convert", MODEL_SHARE,
@@ -414,10 +414,10 @@ struct stall_rule {
 };
 
 static const struct stall_rule stall_rules[] = {
-	{ADVICE_PIPE, VIEW_ADVICE_PIPE, "cycles without an issue that wait for an arithmetic unit"},
-	{ADVICE_FETCH, VIEW_ADVICE_FETCH, "cycles without an issue that wait for instructions"},
-	{ADVICE_CONSTANT, VIEW_ADVICE_CONSTANT, "cycles without an issue that wait for constants"},
-	{ADVICE_BRANCH, VIEW_ADVICE_BRANCH, "cycles without an issue that wait for branches"},
+	{ADVICE_PIPE, VIEW_ADVICE_PIPE, "cycles without an issue, waiting for an arithmetic unit"},
+	{ADVICE_FETCH, VIEW_ADVICE_FETCH, "cycles without an issue, waiting for instructions"},
+	{ADVICE_CONSTANT, VIEW_ADVICE_CONSTANT, "cycles without an issue, waiting for constants"},
+	{ADVICE_BRANCH, VIEW_ADVICE_BRANCH, "cycles without an issue, waiting for branches"},
 };
 
 /*
@@ -512,7 +512,7 @@ static bool dependent(const struct advice_kernel *k, struct view_advices *to)
 	const double idle = advice_latency(k);
 	if (idle < 2 * ADVICE_LEAST_SHARE || advice_unit_is_busy(k))
 		return true;
-	advice_fact(&a, "cycles without an issue that wait for the instruction before", MODEL_SHARE,
+	advice_fact(&a, "cycles without an issue, waiting for the instruction before", MODEL_SHARE,
 		    idle);
 	advice_fact(&a, "cycles with an issue", MODEL_SHARE, advice_active(&k->samples));
 	advice_add_places(k, (struct advice_reasons){ADVICE_FIXED, ADVICE_FIXED}, &a);

@@ -190,6 +190,7 @@ class App {
   }
   show(id) {
     if (!this.views[id]) id = "overview";
+    if (id !== this.current) scrollTo(0, 0);
     this.current = id;
     for (const [name, v] of Object.entries(this.views)) {
       v.section.hidden = name !== id;
@@ -208,6 +209,7 @@ class App {
       return;
     }
     delete v.section.dataset.waiting;
+    document.documentElement.style.setProperty("--bar-height", `${document.getElementById("main").offsetTop}px`);
     v.view ??= new v.View(this, v.section);
     v.view.draw();
   }
@@ -236,8 +238,9 @@ class App {
     const columns = this.columns.includes(metric) ? {} : { c: formatSet([metric, ...this.columns]) };
     return { m: metric === this.firstMetric ? "" : metric, ...columns };
   }
+  // Tables are sorted by the new metric.
   setMetric(metric) {
-    this.state.set(this.metricKeys(metric));
+    this.state.set({ ...this.metricKeys(metric), "tables.sort": "", "tree.sort": "" });
   }
   // text: a regular expression, or plain text where it is none.
   setSearch(text, view) {

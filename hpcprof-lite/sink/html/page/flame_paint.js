@@ -104,9 +104,7 @@ class FlamePainter {
     if (row >= FLAME_TWO_LINES) {
       g.fillText(fitLabel(g, label, room), b.x + 4, y + row / 2 - 8);
       const numbers = [both, share].find(text => textWidth(g, text) <= room);
-      g.globalAlpha = 0.75;
       if (numbers) g.fillText(numbers, b.x + 4, y + row / 2 + 8);
-      g.globalAlpha = 1;
       return;
     }
     const shortest = textWidth(g, formsOf(label).at(-1)),
@@ -118,9 +116,7 @@ class FlamePainter {
     const taken = numbers ? textWidth(g, numbers) + 14 : 0;
     g.fillText(fitLabel(g, label, room - taken), b.x + 4, y + row / 2);
     if (!numbers) return;
-    g.globalAlpha = 0.75;
     g.fillText(numbers, b.x + 4 + room - taken + 14, y + row / 2);
-    g.globalAlpha = 1;
   }
 }
 

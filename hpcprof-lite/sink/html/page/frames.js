@@ -195,14 +195,12 @@ function startsOfPaths(p, functions) {
 // Frames in which threads work in part have none, so that a caller is no wait.
 function findWaits(tree) {
   const p = tree.profile,
-    states = new Array(tree.n).fill(null), // null: no context yet; "": it works, or in several states
-    works = new Set(["work", "none", "kernel", "copy"]);
+    states = new Array(tree.n).fill(null); // null: no context yet; "": it works, or in several states
   const add = (f, state) => {
     states[f] = states[f] === null || states[f] === state ? state : "";
   };
-  const ofActivity = p.meta.activities.map(a => (works.has(a.state) ? "" : a.state));
   for (let c = 1; c < p.n; c++)
-    if (p.kind[c] !== CONTEXT_ENTRY) add(tree.of[c], isSync(p, c) ? "gpu" : ofActivity[p.activity[c]]);
+    if (p.kind[c] !== CONTEXT_ENTRY) add(tree.of[c], waitOf(p, c));
   for (let f = tree.n - 1; f > 0; f--) add(tree.parent[f], (states[f] ??= ""));
   return states;
 }
@@ -253,16 +251,34 @@ const Colours = {
     this.known.set(key, colour);
     return colour;
   },
-  // Of text. Colours of states may be dark: "#rrggbb"; those of classes are not.
+  // Of text, with a contrast of at least 4.5. fill: "#rrggbb" or "hsl(h s% l%)".
   inkOn(fill) {
     if (!this.inks.has(fill)) {
-      const parts = fill.startsWith("#") ? fill.match(/[0-9a-f]{2}/gi).map(x => parseInt(x, 16)) : [];
-      const light = parts.length ? 0.3 * parts[0] + 0.59 * parts[1] + 0.11 * parts[2] : 255;
-      this.inks.set(fill, light < 100 ? "#ffffff" : cssColour("frame-ink"));
+      const inks = [cssColour("frame-ink"), "#ffffff", "#000000"];
+      this.inks.set(fill, inks.find(ink => contrastOf(ink, fill) >= 4.5));
     }
     return this.inks.get(fill);
   },
 };
+// Relative luminance and contrast as in WCAG 2.2.
+function rgbOf(colour) {
+  if (colour.startsWith("#")) return colour.match(/[0-9a-f]{2}/gi).map(x => parseInt(x, 16) / 255);
+  const [h, s, l] = colour.match(/[\d.]+/g).map(Number),
+    chroma = (s / 100) * Math.min(l / 100, 1 - l / 100);
+  return [0, 8, 4].map(n => {
+    const k = (n + h / 30) % 12;
+    return l / 100 - chroma * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+  });
+}
+function luminanceOf(colour) {
+  const rgb = rgbOf(colour);
+  const [red, green, blue] = rgb.map(x => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+function contrastOf(a, b) {
+  const [dark, light] = [luminanceOf(a), luminanceOf(b)].sort((x, y) => x - y);
+  return (light + 0.05) / (dark + 0.05);
+}
 // Red for more, blue for less, grey for noise; full colour from a change of a third on.
 function changeColour(now, before, isNoise) {
   if (isNoise) return isDark() ? "hsl(215 6% 52%)" : "hsl(215 10% 84%)";

@@ -20,6 +20,9 @@ const KEYS = [
   ["Source: Tab, ↑ ↓, Enter", "lines or instructions; choose one, and show it on the other side"],
 ];
 
+// Views whose numbers are of the metric in the bar.
+const OF_ONE_METRIC = ["flame", "tree", "tables", "source", "threads"];
+
 function showHelp() {
   const dialog = el(
     "dialog",
@@ -41,14 +44,25 @@ function showHelp() {
   dialog.showModal();
 }
 
-// Paper shows every view, each with its title, as it stands on the screen.
+// Paper shows every view, each with its title and metric, in light colours and with all details
+// open, as the reader cannot open them.
+let openedForPrint = null; // the details, and whether the theme is dark
 function showAllForPrint(app, on) {
+  if (on === isPrinting) return;
   isPrinting = on;
+  if (on) openedForPrint = { isDark: isDark(), details: [] };
+  showTheme(!on && openedForPrint.isDark);
+  Colours.reset();
+  const metric = app.profile.metrics[app.metric] ? metricWords(app.profile, app.metric, true) : "";
   for (const [id, v] of Object.entries(app.views)) {
     v.section.hidden = !on && id !== app.current;
-    if (on) app.draw(id);
-    if (on) v.view?.paintNow?.(); // not in the next frame, which is after the printing
+    if (!on) continue;
+    if (OF_ONE_METRIC.includes(id)) v.section.dataset.metric = `: ${metric}`;
+    app.draw(id);
+    v.view?.paintNow?.(); // not in the next frame, which is after the printing
   }
+  if (on) openedForPrint.details = [...document.querySelectorAll("main details:not([open], .chooser)")];
+  for (const details of openedForPrint.details) details.open = on;
   if (!on) app.redraw();
 }
 

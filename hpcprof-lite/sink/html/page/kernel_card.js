@@ -239,7 +239,7 @@ function launchSite(p, kernel) {
 }
 function shortMetric(label, description) {
   const known = {
-    "GKER:BLKS": "blocks",
+    "GKER:BLKS": "blocks per launch (mean)",
     "GKER:BLK_THR": "threads per block",
     "GKER:THR_REG": "registers per thread",
     "GKER:OCC_THR": "theoretical occupancy",

@@ -11,6 +11,7 @@ function idleCard(app) {
   const p = app.profile,
     devices = p.meta.devices.filter(d => d.watched > 0);
   if (!devices.length) return null;
+  const longest = Math.max(...devices.map(d => d.watched));
   const columns = devices[0].parts
     .map((part, i) => ({ i, words: p.str(part.words), state: idleState(part, i) }))
     .filter(({ i }) => devices.some(d => d.parts[i].ns));
@@ -29,12 +30,16 @@ function idleCard(app) {
         {},
         el("tr", {}, ...["device", "idle", "of", ""].map(t => el("th", {}, t)), ...heads),
       ),
-      el("tbody", {}, ...devices.map(d => idleRow(p, d, columns))),
+      el("tbody", {}, ...devices.map(d => idleRow(p, d, columns, longest))),
     ),
     el(
       "details",
       { class: "quiet" },
-      el("summary", {}, "Latency of launches, operations in flight, energy"),
+      el(
+        "summary",
+        {},
+        "Latency of launches, operations in flight" + (devices.some(d => d.energy) ? ", energy" : ""),
+      ),
       ...devices.map(d => el("p", {}, deviceNode(p, d), `: ${idleFacts(d).join("; ")}.`)),
     ),
   );
@@ -44,7 +49,7 @@ function deviceNode(p, device) {
   return el("bdi", {}, `${p.str(device.type)} ${device.ordinal} ${p.str(device.name)}`);
 }
 
-function idleRow(p, device, columns) {
+function idleRow(p, device, columns, longest) {
   const idle = device.parts.reduce((sum, part) => sum + (part.idle ? part.ns : 0), 0),
     seconds = ns => formatSeconds(ns / 1e9),
     number = (text, title) => el("td", { class: "number", title }, text);
@@ -59,7 +64,11 @@ function idleRow(p, device, columns) {
       { class: "idle-bar" },
       el(
         "div",
-        { class: "stalls", "aria-hidden": "true" },
+        {
+          class: "stalls",
+          "aria-hidden": "true",
+          style: `width:${(100 * device.watched) / longest}%`,
+        },
         ...columns.map(({ i, words, state }) => {
           const { ns } = device.parts[i];
           const title = `${words}: ${seconds(ns)}, ${percent(ns, device.watched)}`;
@@ -77,8 +86,8 @@ function idleFacts(device) {
   const seconds = ns => formatSeconds(ns / 1e9);
   return [
     device.launches &&
-      `launch to start when nothing was in flight: median ${seconds(device.latency)}, ` +
-        `95 % within ${seconds(device.latency95)} (${count(device.launches)})`,
+      `latency from launch to start of ${plural(device.launches, "operation")} on an idle GPU: ` +
+        `median ${seconds(device.latency)}, 95th percentile ${seconds(device.latency95)}`,
     `at most ${count(device.inFlight)} operations in flight`,
     device.waiting && `idle while all threads waited for it: ${seconds(device.waiting)}`,
     device.unsampled && `idle while no thread had a sample: ${seconds(device.unsampled)}`,

@@ -8,7 +8,7 @@ function kernelColumns(app, whole) {
   const column = (title, hint, width, value, text, share) =>
     ({ title, hint, width, value, text, share });
   // Sorted by a number, shown as text.
-  const texts = (...rest) => ({ ...column(...rest), isText: true });
+  const texts = (...rest) => ({ ...column(...rest), isText: true, least: 90 });
   return [
     column("GPU time", "while the kernel ran, of all launches", 80, k => k.time,
       k => formatSeconds(k.time), k => k.time / whole),
@@ -52,6 +52,7 @@ function drawKernelTable(table, app, kernels) {
       id: "name",
       title: "kernel",
       wide: true,
+      least: 200,
       most: 520,
       node: k => frameNode(app, k.contexts[0], p.functionName(k.fn)),
     },

@@ -108,7 +108,7 @@ class Profile {
     if (profile.kind === PROFILE_QUEUE) {
       parts.push(
         this.str(this.meta.queues[profile.queue].name) +
-          (profile.lane ? ` lane ${profile.lane}` : ""),
+          (profile.lane ? `, row ${profile.lane + 1}` : ""),
       );
     } else {
       const name = this.str(profile.name);

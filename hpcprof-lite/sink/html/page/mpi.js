@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls of MPI (-e MPI): ranks, what waits, who comes last, sizes, who sends to whom.
 
-const MOST_MPI_ROWS = 16;
+const MOST_MPI_ROWS = 16,
+  MOST_OTHER_PLACES = 200;
 
 class MpiCards {
   constructor(app) {
@@ -88,8 +89,15 @@ class MpiCards {
       whole = m.whole,
       large = m.places.filter(x => Math.max(x.us, x.waited) >= whole.us / 1000),
       shown = large.slice(0, MOST_MPI_ROWS),
-      more = m.places.length - shown.length,
-      rows = shown.map(x =>
+      rest = m.places.slice(shown.length),
+      heads = [
+        { name: "waiting" },
+        { name: "time" },
+        { name: "calls" },
+        { name: "sent" },
+        { name: "call", text: true },
+      ],
+      rows = list => list.map(x =>
           el(
             "tr",
             {},
@@ -110,17 +118,15 @@ class MpiCards {
           `${formatSeconds(whole.waited / 1e6)} of it waiting.`,
       ),
       ...this.notes().map(n => el("p", { class: "keys" }, n)),
-      this.table(
-        [
-          { name: "waiting" },
-          { name: "time" },
-          { name: "calls" },
-          { name: "sent" },
-          { name: "call", text: true },
-        ],
-        rows,
-      ),
-      more ? el("p", { class: "quiet" }, `${plural(more, "more place")}.`) : "",
+      this.table(heads, rows(shown)),
+      rest.length
+        ? el(
+            "details",
+            {},
+            el("summary", { class: "quiet" }, plural(rest.length, "more place")),
+            this.table(heads, rows(rest.slice(0, MOST_OTHER_PLACES))),
+          )
+        : "",
       el("p", { class: "keys" }, "~: a part of the waiting time is an estimate."),
     );
   }

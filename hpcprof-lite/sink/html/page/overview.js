@@ -212,7 +212,7 @@ class OverviewView {
         el(
           "tr",
           {},
-          ...["self", "self", "total", samples ? "samples" : null]
+          ...["self %", "self", "total %", samples ? "samples" : null]
             .filter(Boolean)
             .map(t => el("th", { class: "number" }, t)),
           el("th", {}, "function"),

@@ -110,6 +110,7 @@ class SourceView {
     this.drawCode();
     this.panel.draw(this.file, this.line);
     this.box.classList.toggle("with-code", !this.panel.box.hidden);
+    this.box.classList.toggle("bare-code", !!this.panel.shown && !hasText(this.panel.shown));
     this.box.classList.toggle("one-file", list.length === 1); // its name is above its lines
     const rowOf = n => this.code.querySelector(`[data-line="${n}"]`),
       row = rowOf(this.line || hottestLine(this.files.get(this.file), main));
@@ -187,8 +188,11 @@ class SourceView {
       p = app.profile,
       rows = [...lines.values()],
       cells = [];
+    // GPU time is placed by samples, which have the same shares: their number is enough.
+    const isTimed = app.columns.includes(p.metricByRole(ROLE.gpuTime));
     app.columns.forEach((m, i) => {
       if (p.metrics[m].kind === METRIC_GPU_MEAN || !rows.some(r => r.total[i])) return;
+      const isRepeated = isTimed && p.metrics[m].role === ROLE.samples;
       const label = p.metrics[m].label,
         whole = p.whole(m) || 1,
         most = Math.max(...rows.map(r => r.self[i]), 1e-30);
@@ -197,9 +201,10 @@ class SourceView {
         cells.push(
           [label, `${metricWords(p, m)}: of the line itself`, r => p.format(m, r.self[i]),
             r => r.self[i], heat],
-          ["%", `of all ${label}`, r => percent(r.self[i], whole), r => r.self[i]],
+          ...(isRepeated ? []
+            : [["%", `of all ${label}`, r => percent(r.self[i], whole), r => r.self[i]]]),
         );
-      if (rows.some(r => Math.abs(r.total[i] - r.self[i]) > 1e-9 * whole))
+      if (!isRepeated && rows.some(r => Math.abs(r.total[i] - r.self[i]) > 1e-9 * whole))
         cells.push([`${label} total`, `${label} with what the line calls`, r => p.format(m, r.total[i]),
           r => r.total[i]]);
       if (m === this.sampled && rows.some(r => r.samples))

@@ -103,9 +103,13 @@ class CodePanel {
     return this.app.profile.str(f.name);
   }
   partNote() {
-    return this.app.profile.isSelected
-      ? [el("p", { class: "note" }, "Samples of instructions are those of the whole run.")]
-      : [];
+    const n = this.shown.address.length,
+      notes = [];
+    if (this.app.profile.isSelected)
+      notes.push("Samples of instructions are those of the whole run.");
+    if (isPrinting && n > MOST_ON_PAPER)
+      notes.push(`The ${MOST_ON_PAPER} of ${count(n)} instructions with most samples.`);
+    return notes.map(s => el("p", { class: "note" }, s));
   }
   makeTable(f) {
     const p = this.app.profile,
@@ -113,8 +117,11 @@ class CodePanel {
       most = Math.max(...counts, 1),
       isGpu = p.metrics[metric]?.role === ROLE.samples,
       body = el("tbody", {}),
-      heads = ["address", "samples", "%", "instruction", ...(isGpu ? ["wait"] : []), "line"];
+      text = hasText(f) ? ["instruction"] : [],
+      heads = ["address", "samples", "%", ...text, ...(isGpu ? ["wait"] : []), "line"],
+      onPaper = isPrinting ? rowsOnPaper(counts) : null;
     f.address.forEach((address, i) => {
+      if (onPaper && !onPaper.has(i)) return;
       if (f.isApart[i] && i && hasText(f)) body.append(el("tr", { class: "gap" }, el("td", { colspan: 6 }, "⋯")));
       const top = isGpu ? this.stall(f, i) : null,
         stall = top ? stallWords(p, top[0]) : "";
@@ -132,7 +139,7 @@ class CodePanel {
             counts[i] ? count(counts[i]) : "",
           ),
           el("td", { class: "number quiet" }, counts[i] ? percent(counts[i], all) : ""),
-          el("td", { class: "text" }, el("bdi", {}, p.str(f.text[i]))),
+          text.length ? el("td", { class: "text" }, el("bdi", {}, p.str(f.text[i]))) : null,
           isGpu
             ? el(
                 "td",
@@ -187,4 +194,9 @@ class CodePanel {
 
 function hasText(f) {
   return f.text.some(Boolean);
+}
+// Indices of the instructions with most samples.
+function rowsOnPaper(counts) {
+  const order = [...counts.keys()].sort((a, b) => counts[b] - counts[a]);
+  return new Set(order.slice(0, MOST_ON_PAPER));
 }

@@ -15,7 +15,7 @@ const STATES = {
   kernel: "GPU kernel",
   copy: "GPU copy, set",
   idle: "GPU idle",
-  none: "not there, unknown",
+  none: "not started, ended or not sampled",
 };
 
 // What waits for a GPU without samples has a placeholder, in a function that may have no name.
@@ -27,11 +27,18 @@ function isSync(p, context) {
 function stateOf(p, context) {
   return isSync(p, context) ? "gpu" : p.meta.activities[p.activity[context]].state;
 }
+// The state of a context that waits, else "". Operations of a GPU are no waits, even where the call
+// that started them waits for their end.
+function waitOf(p, context) {
+  if (["kernel", "device", "copy"].includes(p.className(context))) return "";
+  const state = stateOf(p, context);
+  return ["work", "none", "kernel", "copy"].includes(state) ? "" : state;
+}
 // The state of a GPU while an operation runs.
 function stateOfOperation(kind) {
   return kind === OP_KERNEL ? "kernel" : "copy";
 }
-// For an element. shade: 0 is the plain colour of the state, others are lighter.
+// For an element. shade: 0 is the plain colour of the state, others have a pattern.
 function stateClass(state, shade = 0) {
   return `state state-${state} shade-${Math.min(shade, 5)}`;
 }

@@ -2,8 +2,9 @@
 // A table or tree of which only the rows on the screen are elements.
 
 const TABLE_ROW = 24,
-  MOST_BEFORE_NAME = 700; // pixels of numbers
-let isPrinting = false; // paper has the first rows
+  LEAST_NAME = 320; // pixels
+const MOST_ON_PAPER = 60; // rows
+let isPrinting = false;
 
 class Table {
   // columns: see setColumns(). sort: id of a column, "-id": rising. open(row): its children, for
@@ -29,19 +30,21 @@ class Table {
   // columns: {id, title, hint, width, text(row), value(row), share(row), isText: text reads from
   // the left, isMuted(row): it is grey, note(row): grey text behind it}; one has `wide` and
   // node(row) instead: the name, of `least` to `most` pixels.
-  // Where the numbers would push the name out of sight, it comes first and stays.
+  // Where the numbers would push the name out of sight, it comes first and stays. A number may
+  // have `least`, too: it gives way where the window is narrow.
   setColumns(columns) {
     columns.forEach((c, i) => {
       c.id ??= String(i);
     });
     const numbers = columns.filter(c => !c.wide),
-      isNameFirst = numbers.reduce((sum, c) => sum + (c.width ?? 96), 0) > MOST_BEFORE_NAME;
+      taken = numbers.reduce((sum, c) => sum + (c.width ?? 96), 0),
+      isNameFirst = taken > (this.box.clientWidth || innerWidth) - LEAST_NAME;
     this.columns = isNameFirst ? [...columns.filter(c => c.wide), ...numbers] : columns;
     columns = this.columns;
     this.box.classList.toggle("name-first", isNameFirst);
-    const room = c => (c.wide ? (c.least ?? 320) : (c.width ?? 96)),
-      most = c => (c.most ? `${c.most}px` : "1fr"),
-      widths = columns.map(c => (c.wide ? `minmax(${room(c)}px, ${most(c)})` : `${room(c)}px`));
+    const room = c => c.least ?? (c.wide ? LEAST_NAME : (c.width ?? 96)),
+      most = c => (c.wide ? (c.most ? `${c.most}px` : "1fr") : `${c.width ?? 96}px`),
+      widths = columns.map(c => `minmax(${room(c)}px, ${most(c)})`);
     this.box.style.setProperty("--columns", widths.join(" "));
     this.box.style.setProperty("--least", `${columns.reduce((sum, c) => sum + room(c), 0)}px`);
   }
@@ -108,14 +111,49 @@ class Table {
     this.show();
   }
   show() {
-    const top = isPrinting ? 0 : Math.max(0, Math.floor(this.box.scrollTop / TABLE_ROW) - 8);
-    const n = isPrinting ? 60 : Math.ceil((this.box.clientHeight || 600) / TABLE_ROW) + 16;
-    const shown = isPrinting ? Math.min(n, this.flat.length) : this.flat.length;
-    this.body.style.height = `${shown * TABLE_ROW}px`;
+    this.paper?.remove();
+    this.head.hidden = this.body.hidden = isPrinting;
+    if (isPrinting) {
+      this.paper = this.makePaper();
+      this.box.append(this.paper);
+      return;
+    }
+    const top = Math.max(0, Math.floor(this.box.scrollTop / TABLE_ROW) - 8);
+    const n = Math.ceil((this.box.clientHeight || 600) / TABLE_ROW) + 16;
+    this.body.style.height = `${this.flat.length * TABLE_ROW}px`;
     this.body.replaceChildren(
       ...this.flat.slice(top, top + n).map((row, i) => this.makeRow(row, top + i)),
     );
     this.box.setAttribute("aria-rowcount", this.flat.length);
+  }
+  // The first rows as a table whose head is on every page. Columns without a value are left out.
+  makePaper() {
+    const rows = this.flat.slice(0, MOST_ON_PAPER),
+      more = this.flat.length - rows.length,
+      columns = this.columns.filter(c => c.wide || rows.some(r => c.value(r) || c.hasZero?.(r)));
+    return el(
+      "div",
+      { class: "paper" },
+      el(
+        "table",
+        {},
+        el("thead", {}, el("tr", {}, ...columns.map(c => el("th", { class: c.wide || c.isText ? "wide" : null }, c.title)))),
+        el(
+          "tbody",
+          {},
+          ...rows.map(row =>
+            el(
+              "tr",
+              {},
+              ...columns.map(c =>
+                el("td", {}, c.wide ? this.nameCell(c, row) : this.numberCell(c, row)),
+              ),
+            ),
+          ),
+        ),
+      ),
+      more > 0 ? el("p", { class: "note" }, `${plural(more, "more row")}.`) : null,
+    );
   }
   nameCell(c, row) {
     const kids = this.open ? this.open(row).length : 0;

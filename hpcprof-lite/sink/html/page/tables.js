@@ -48,6 +48,11 @@ function metricColumns(app, get) {
   });
 }
 
+// The column of the metric in the bar by which tables are sorted at first. word: "self", "total".
+function sortBy(app, word) {
+  return `${word}${app.metric}${app.profile.isComparison ? "+" : ""}`;
+}
+
 function changeColumns(p, metric, name, get) {
   const m = p.metrics[metric];
   // Sorted by the size of the change. What chance explains is grey.
@@ -95,9 +100,8 @@ function sampleColumns(app, samples) {
 
 function frameNode(app, context, name, where) {
   const p = app.profile,
-    state = stateOf(p, context),
-    isWait = !["work", "none"].includes(state), // with the colour that it has in all views
-    colour = isWait ? stateClass(state) : `frame-${p.className(context)}`;
+    wait = waitOf(p, context), // with the colour that it has in all views
+    colour = wait ? stateClass(wait) : `frame-${p.className(context)}`;
   return el(
     "span",
     { class: "frame" },
@@ -150,7 +154,7 @@ class TreeView {
       this.holder,
       el(
         "p",
-        { class: "keys" },
+        { class: "keys hint" },
         "Click a row to open it. Double-click or Enter shows it in the flame graph, M more.",
       ),
     );
@@ -220,6 +224,7 @@ class TreeView {
         node: row => frameNode(app, row.id, p.name(row.id), callSite(p, row.id)),
       },
     ]);
+    this.table.firstSort = sortBy(app, "total");
     this.table.rows = this.kidsOf(0);
     if (state.get("tree.open")) {
       this.table.opened = parseSet(state.get("tree.open"), p.n);
@@ -344,7 +349,6 @@ class FlatView {
       app,
       key: "tables",
       label: "Functions, lines or modules",
-      sort: app.profile.isComparison ? `self${app.firstMetric}+` : `self${app.firstMetric}`,
       isMatch: row => app.search.test(this.name(row)),
       menu: row => this.menuOf(row),
       onenter: row =>
@@ -384,6 +388,7 @@ class FlatView {
         }),
       ),
     ];
+    this.table.firstSort = sortBy(app, "self");
     const rows = groupContexts(p, grouping, metrics, p.samples(app.metric)),
       get = {
         total: (m, row) => row.total.get(m) ?? 0,
@@ -444,6 +449,7 @@ function columnChooser(app) {
           },
         }),
         m.label,
+        el("bdi", { class: "quiet" }, metricWords(p, i, true)),
       ),
     );
   });

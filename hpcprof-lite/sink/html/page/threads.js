@@ -27,6 +27,7 @@ function leastOfThreads(p, metric, values) {
   return [...values].sort((a, b) => b - a)[nOfMean(p, metric, values.length) - 1];
 }
 
+const HOT_CELL = 0.73; // of the most; in dark pages text on hotter cells is black
 const MOST_LABELS = 32; // cells of a process that have room for words
 
 class ThreadView {
@@ -195,6 +196,7 @@ class ThreadView {
                 type: "button",
                 class:
                   (p.selection.profiles?.has(v.profile.id) ? "cell chosen" : "cell") +
+                  (v.value > HOT_CELL * most ? " hot" : "") +
                   (list.length > MOST_LABELS ? "" : " labelled"),
                 style: `--heat:${Math.min(v.value / most, 1).toFixed(3)}`,
                 title:

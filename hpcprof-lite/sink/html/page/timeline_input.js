@@ -30,7 +30,7 @@ class TimelineInput {
   wheel(e) {
     const { view } = this,
       isPlain = !e.shiftKey && !e.ctrlKey && Math.abs(e.deltaY) > Math.abs(e.deltaX);
-    if (isPlain && view.content > view.height && e.offsetX < LINE_LABEL) return; // scrolls the rows
+    if (isPlain) return; // scrolls the rows or the page
     e.preventDefault();
     const x = e.clientX - view.canvas.getBoundingClientRect().left,
       room = view.width - LINE_LABEL,
@@ -176,7 +176,10 @@ class TimelineControls {
       this.makeModes(),
       button("−", "Zoom out (-)", () => view.zoomBy(2)),
       button("+", "Zoom in (+)", () => view.zoomBy(0.5)),
-      button("Whole run", "Show all time (0)", () => view.setRange(0, view.span)),
+      button("Whole run", "Show all time (0), and select no part of it", () => {
+        view.setRange(0, view.span);
+        view.app.select({ time: null });
+      }),
       button("Select this range", "Limit every view to the visible time (Enter)", () =>
         view.selectVisible(),
       ),
@@ -190,11 +193,11 @@ class TimelineControls {
       this.makeArrows(),
     );
     const hint =
-      "Drag selects time. Wheel zooms, Shift with wheel moves. Click a name to select its rows, " +
+      "Drag selects time. Ctrl with the wheel zooms, Shift with the wheel moves. Click a name to select its rows, " +
       "its right end to pin it. ? lists the keys.";
     container.append(
       this.bar,
-      el("div", { class: "controls" }, this.legend, el("span", { class: "keys" }, hint)),
+      el("div", { class: "controls" }, this.legend, el("span", { class: "keys hint" }, hint)),
     );
   }
   makeModes() {

@@ -151,7 +151,7 @@ class TimelineRows {
       return { kind: "thread", label };
     }
     const name = p.str(p.meta.queues[x.queue].name).replace(/^GPU \d+ /, "");
-    return { kind: "queue", label: name + (x.lane ? ` lane ${x.lane}` : "") };
+    return { kind: "queue", label: name + (x.lane ? `, row ${x.lane + 1}` : "") };
   }
 
   // ---- what the reader chose ----

@@ -51,12 +51,14 @@ class CallStack {
     const { view } = this,
       row = view.chosen,
       shows = row?.kind === "thread" && hasIntervals(row.profile);
-    this.title.textContent = shows ? `Call stack of ${row.title}` : "";
-    this.box.hidden = !shows;
     this.boxes = [];
-    if (!shows) return;
-    const deepest = this.layOut(row),
-      g = prepareCanvas(this.canvas, view.width, Math.max(deepest, 4) * STACK_ROW + 2);
+    const deepest = shows ? this.layOut(row) : 0;
+    this.title.textContent = shows
+      ? `Call stack of ${row.title}${deepest ? "" : ": nothing of the selection is in this time"}`
+      : "";
+    this.box.hidden = !deepest;
+    if (!deepest) return;
+    const g = prepareCanvas(this.canvas, view.width, Math.max(deepest, 4) * STACK_ROW + 2);
     g.font = "11px system-ui, sans-serif";
     for (const box of this.boxes) {
       const { frame, d, a, b } = box,

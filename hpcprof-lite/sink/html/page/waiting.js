@@ -72,10 +72,14 @@ function usesCard(app, isBrief) {
         `${plural(u.threads, "thread")}.`,
     );
   if (u.leftOut)
-    notes.push(`Left out: ${plural(u.leftOut, "thread")} with less than 1 % CPU time (10 % of launchers and drivers).`);
+    notes.push(
+      `Not counted: ${plural(u.leftOut, "other thread")} with less than 1 % CPU time ` +
+        "(launchers and drivers: less than 10 %).",
+    );
   if (u.allThreads > u.threads)
     notes.push(
-      `There were ${plural(u.allThreads, "thread")}, mostly no more than ${u.threads} at one time.`,
+      `${plural(u.allThreads, "thread")} are counted, but rarely more than ${u.threads} existed ` +
+        "at the same time.",
     );
   if (u.throttled > 0)
     notes.push(
