@@ -13,10 +13,10 @@ mkdir tmp dumps hidden
 at_exit 'for map in $maps; do rm -f "$map"; done'
 maps=
 
-# functions NAME: those of the program that the profile knows
+# functions NAME: those of the program that the profile knows. The head names the hottest one, too.
 functions() {
 	"$HPCPROF" -q --no-structs --to=text --by=function --threshold=0 "$1" 2>"$1.err" | grep -o \
-		'alpha or beta\|alpha\|beta\|stays\|<code outside every module>' | sort |
+		'alpha or beta\|alpha\|beta\|stays\|<code outside every module>' | sort -u |
 		tr '\n' ' '
 }
 untimed="alpha or beta stays "
@@ -126,7 +126,7 @@ if public_tools && public_copy "$jit"; then
 	rm -f ./perf-*.map ./jit-*.dump
 	is "as an ordinary user" \
 		"$(as_nobody "$HPCPROF" -q --no-structs --to=text --by=function --threshold=0 m |
-		grep -o 'alpha or beta\|alpha\|beta\|stays' | sort | tr '\n' ' ')" \
+		grep -o 'alpha or beta\|alpha\|beta\|stays' | sort -u | tr '\n' ' ')" \
 		"alpha beta stays "
 else
 	skip "as an ordinary user" "there is no staged installation"
