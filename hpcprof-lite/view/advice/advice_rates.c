@@ -57,8 +57,8 @@ bool advice_narrow(const struct advice_kernel *k, const struct advice_memory *m,
 	struct view_advice a = advice_begin(k, VIEW_ADVICE_NARROW);
 	const double of_thread = c->bytes / c->sized, fewer = 1 - of_thread / WIDEST_ACCESS,
 		     active = advice_active(&k->samples);
-	advice_fact(&a, "cycles without an issue that wait for memory", MODEL_SHARE, m->idle);
-	advice_fact(&a, "a warp waits each time about", MODEL_CYCLES, m->cycles);
+	advice_fact(&a, "cycles without an issue, waiting for memory", MODEL_SHARE, m->idle);
+	advice_fact(&a, "mean wait of a warp", MODEL_CYCLES, m->cycles);
 	advice_fact(&a, "bytes of an access, for a thread", MODEL_BYTES, of_thread);
 	advice_fact(&a, "loads ask for", MODEL_BYTES_PER_CYCLE, m->most);
 	advice_fact(&a, "memory delivers to an SM about", MODEL_BYTES_PER_CYCLE, k->memory_rate);

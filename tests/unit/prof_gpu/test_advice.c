@@ -205,8 +205,8 @@ static void memory(void **state)
 	wait_for(&d, ADVICE_MEMORY, 9900, 9800);
 	wait_for(&d, ADVICE_DRAIN, 90, 90);
 	struct view_advice a = only(&d, VIEW_ADVICE_SCATTERED, false);
-	assert_float_equal(fact(&a, "waits each time"), 3960, 1);
-	assert_float_equal(fact(&a, "wait for memory"), 0.98, 1e-9);
+	assert_float_equal(fact(&a, "mean wait of a warp"), 3960, 1);
+	assert_float_equal(fact(&a, "waiting for memory"), 0.98, 1e-9);
 	assert_float_equal(fact(&a, "end of stores"), 0.009, 1e-9);
 	assert_float_equal(a.factor.low, 1 / (1 - 0.4945), 1e-6);
 	/* 0.011 instructions in a cycle of each scheduler: 0.044 / 4 accesses of 4 to 16 bytes */
@@ -256,7 +256,7 @@ static void counted_accesses(void **state)
 	d.kernel.n_causes = 1;
 	struct view_advice a = only(&d, VIEW_ADVICE_IN_FLIGHT, false);
 	double asked = 4 * 0.2 * 20 / 500 * 32 * 8;
-	assert_float_equal(fact(&a, "waits each time"), 500, 1e-9);
+	assert_float_equal(fact(&a, "mean wait of a warp"), 500, 1e-9);
 	assert_float_equal(a.factor.low, 1 / 0.6, 1e-9);
 	assert_float_equal(a.factor.likely, 18 / asked, 1e-9);
 	assert_float_equal(a.factor.high, 36 / asked, 1e-9);
