@@ -46,7 +46,7 @@ named() {
 	like "$1" "$(report)" "^ *([6-9][0-9]|100)\\.[0-9]+%.* $2 +run_gone\\.c:[0-9]+"
 }
 known() { # DESCRIPTION
-	unlike "$1" "$(report)" 'unknown function|no structure|missing'
+	unlike "$1" "$(report)" 'unknown function|no structure|structure missing'
 }
 copies() {
 	find m/binaries -type f 2>/dev/null | wc -l | tr -d ' '
