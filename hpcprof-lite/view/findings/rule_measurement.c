@@ -8,6 +8,7 @@
 #include "hpcprof-lite/view/parallel/view_balance.h"
 #include "hpcprof-lite/view/view_run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,8 +88,7 @@ static bool launches_disturbed(struct finding_run *r, struct findings *to)
 					 "trust the times of the GPU; take those of the CPU from a "
 					 "run without gpu=");
 	for (uint32_t i = 0; i < r->m->n_processes; i++)
-		most = launching(&r->m->processes[i]) > most ? launching(&r->m->processes[i])
-							     : most;
+		most = fmax(most, launching(&r->m->processes[i]));
 	if (r->m->part || !(r->elapsed > 0) || most < MUCH * r->elapsed)
 		return true;
 	snprintf(f.subject, sizeof f.subject, "GPU operations");
