@@ -119,10 +119,10 @@ uint64_t python_tag(struct python_thread *t);
 /*
  * With --torch, the modules that the frames call are not in their tag but have one of their own,
  * because the same frames call all layers of a network. The last call must have been python_tag()
- * or a python_holds() that returned true.
+ * or a python_holds() that returned true. *is_due: walk the path even if this tag is known.
  */
 enum { PYTHON_NO_MODULES = 1 };
-uint64_t python_modules(struct python_thread *t);
+uint64_t python_modules(struct python_thread *t, bool *is_due);
 /*
  * Returns true if the path that was just spliced may be remembered under these tags. has_frames:
  * what python_enter() returned.

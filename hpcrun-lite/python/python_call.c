@@ -48,15 +48,18 @@ uint64_t python_tag(struct python_thread *t)
 	return sum > PYTHON_TAG_PLAIN ? sum : PYTHON_TAG_PLAIN + 1;
 }
 
-uint64_t python_modules(struct python_thread *t)
+uint64_t python_modules(struct python_thread *t, bool *is_due)
 {
-	uint64_t sum = 0;
+	const struct python_layout *l = atomic_load_explicit(&python.layout, memory_order_relaxed);
+	uint64_t tag = 0;
+	*is_due = false;
 	t->n_tag_calls = t->torch_now.n;
 	if (!t->n_tag_calls)
 		return PYTHON_NO_MODULES;
-	if (!torch_tag(&python.object_types, &t->torch_scratch, &t->torch_now, &sum))
+	*is_due = torch_is_due(&t->torch_scratch);
+	if (!torch_tag(l, &python.object_types, &t->torch_scratch, &t->torch_now, &tag))
 		return PYTHON_TAG_NONE;
-	return sum > PYTHON_NO_MODULES ? sum : PYTHON_NO_MODULES + 1;
+	return tag > PYTHON_NO_MODULES ? tag : PYTHON_NO_MODULES + 1;
 }
 
 bool python_may_remember(const struct python_thread *t, bool has_frames)

@@ -189,6 +189,16 @@ static bool find_attributes(struct object_reader *o, uintptr_t instance, struct 
 	return true;
 }
 
+uint64_t object_mark(const struct python_layout *l, uintptr_t instance)
+{
+	const uint64_t type = reader_word((const uint8_t *)instance, OBJECT_TYPE_AT),
+		       flags = reader_word((const uint8_t *)(uintptr_t)type, TYPE_FLAGS);
+	const bool has_word = flags & FLAG_MANAGED_DICT && l->attributes != PYTHON_ATTRIBUTES_DICT;
+	const uint64_t dict =
+		has_word ? reader_word((const uint8_t *)instance - MANAGED_DICT_AT, 0) : 0;
+	return (type ^ dict << 32 ^ dict >> 32) * UINT64_C(0x9E3779B97F4A7C15);
+}
+
 bool object_keep_own(struct object_reader *o, uintptr_t instance, struct object_words *w)
 {
 	struct place p;

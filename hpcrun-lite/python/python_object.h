@@ -56,6 +56,11 @@ bool object_keep(struct object_words *w, uintptr_t at, uint64_t value);
 /* Adds the words in the instance itself: its class, and where it keeps its attributes. */
 bool object_keep_own(struct object_reader *o, uintptr_t instance, struct object_words *w);
 /*
+ * A hash of the class of an instance and, where it has a word for that, of its dictionary's place.
+ * Reads in place: the calling thread must keep the instance alive.
+ */
+uint64_t object_mark(const struct python_layout *l, uintptr_t instance);
+/*
  * Opens the dictionary in the attribute `name` of an instance; `name` has 8 characters. Adds the
  * words in the instance itself first.
  */

@@ -7,7 +7,6 @@
  */
 #include "hpcrun-lite/python/torch_module.h"
 
-#include "common/safe/fnv.h"
 #include "common/safe/load.h"
 #include "hpcrun-lite/python/torch_search.h"
 
@@ -284,22 +283,24 @@ static uint32_t find_known(struct torch_scratch *scratch, const struct torch_cal
 		       : 0;
 }
 
-/*
- * Finds the numbers of calls whose modules were unchanged at least `least` times. Returns false if
- * a call has no number.
- */
+static void open_cell_now(const struct object_types *types, struct torch_call *call)
+{
+	if (word_at(call->module + OBJECT_TYPE_AT) == types->cell)
+		call->module = word_at(call->module + CELL_CONTENT);
+}
+
+/* Finds the numbers of calls whose modules were often unchanged. Returns false if one has none. */
 static bool find_all_known(const struct object_types *types, struct torch_scratch *scratch,
-			   struct torch_calls *calls, uint32_t least)
+			   struct torch_calls *calls)
 {
 	bool all = true;
 	for (uint32_t k = calls->n; k-- > 0;) {
 		struct torch_call *call = &calls->call[k];
-		if (word_at(call->module + OBJECT_TYPE_AT) == types->cell)
-			call->module = word_at(call->module + CELL_CONTENT);
+		open_cell_now(types, call);
 		if (is_again(calls, k))
 			call->number = calls->call[k + 1].number;
 		else if (reader_is_plausible(call->module))
-			call->number = find_known(scratch, calls, k, least);
+			call->number = find_known(scratch, calls, k, TRUSTED);
 		else
 			call->number = 0;
 		all = all && call->number;
@@ -312,7 +313,7 @@ bool torch_name(const struct torch_context *c, struct torch_calls *calls)
 	const bool direct = c->code->reader->direct;
 	bool all = true;
 	if (direct && ++c->scratch->n_unchecked % UNCHECKED &&
-	    find_all_known(c->types, c->scratch, calls, TRUSTED))
+	    find_all_known(c->types, c->scratch, calls))
 		return true;
 	c->code->reader->direct = false;
 	torch_search_begin(c->scratch);
@@ -325,22 +326,33 @@ bool torch_name(const struct torch_context *c, struct torch_calls *calls)
 	return all;
 }
 
-bool torch_tag(const struct object_types *types, struct torch_scratch *scratch,
-	       struct torch_calls *calls, uint64_t *sum)
+static uint64_t mix(uint64_t tag, uint64_t word)
 {
-	const uint32_t epoch = torch_slot_epoch();
-	uint64_t tag = fnv64(FNV64_START, &epoch, sizeof epoch);
-	if ((scratch->n_unchecked + 1) % UNCHECKED == 0) /* torch_name() compares all */
-		return false;
-	scratch->n_unchecked++;
-	if (!find_all_known(types, scratch, calls, 0))
-		return false;
-	for (uint32_t k = 0; k < calls->n; k++) {
-		const struct torch_call *call = &calls->call[k];
-		tag = (tag ^ call->module) * UINT64_C(0x9E3779B97F4A7C15);
-		tag = (tag ^ tag >> 29 ^ call->number) * UINT64_C(0x9E3779B97F4A7C15);
-		tag ^= tag >> 29;
+	tag = (tag ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+	return tag ^ tag >> 29;
+}
+
+bool torch_tag(const struct python_layout *l, const struct object_types *types,
+	       struct torch_scratch *scratch, struct torch_calls *calls, uint64_t *tag)
+{
+	uint64_t sum = mix(torch_slot_epoch(), calls->n);
+	for (uint32_t k = calls->n; k-- > 0;) {
+		struct torch_call *call = &calls->call[k];
+		open_cell_now(types, call);
+		if (!reader_is_plausible(call->module))
+			return false;
+		sum = mix(mix(sum, call->module), object_mark(l, call->module));
 	}
-	*sum += tag;
-	return true;
+	/* the name of the outermost module may depend on paths that it was met on before */
+	const uint32_t number = find_known(scratch, calls, calls->n - 1, 0);
+	*tag = mix(sum, number);
+	return number;
+}
+
+bool torch_is_due(struct torch_scratch *scratch)
+{
+	if ((scratch->n_unchecked + 1) % UNCHECKED == 0)
+		return true;
+	scratch->n_unchecked++;
+	return false;
 }

@@ -75,12 +75,17 @@ bool torch_has_frame(const struct torch_calls *calls, uint32_t k);
  */
 bool torch_name(const struct torch_context *c, struct torch_calls *calls);
 /*
- * Adds to *sum a hash that distinguishes these calls from others. Returns false if a call has no
- * number yet, and about every 509th time. The modules must be alive, as modules on the calling
- * thread's stack are. Looks only at the modules themselves. So a module with a new name keeps the
- * old tag until torch_name() finds that name. The same is true for a module that replaces a freed
- * one and has its dictionaries at the same addresses.
+ * Sets *tag to a hash that distinguishes these calls from others. Returns false if the outermost
+ * one has no number yet. The modules must be alive, as modules on the calling thread's stack are.
+ * Looks only at the modules, their classes and where their dictionaries are. So a module with a new
+ * name keeps the old tag until torch_name() finds that name. The same is true for a module that
+ * replaces a freed one of its class and has its dictionary at the same address.
  */
-bool torch_tag(const struct object_types *types, struct torch_scratch *scratch,
-	       struct torch_calls *calls, uint64_t *sum);
+bool torch_tag(const struct python_layout *l, const struct object_types *types,
+	       struct torch_scratch *scratch, struct torch_calls *calls, uint64_t *tag);
+/*
+ * Returns true about every 509th time. Then call torch_name(), which compares all words, even if
+ * the tag is known.
+ */
+bool torch_is_due(struct torch_scratch *scratch);
 #endif

@@ -541,7 +541,10 @@ void unwind_memo_keep_variant(struct unwind_memo *m, uint64_t variant, uint32_t 
 {
 	const uint64_t key = variant_key(m, variant);
 	struct variant *set = m->variant[set_of_key(key)];
-	memmove(&set[1], &set[0], (VARIANT_WAYS - 1) * sizeof *set);
+	unsigned i = 0;
+	while (i < VARIANT_WAYS - 1 && set[i].key != key)
+		i++;
+	memmove(&set[1], &set[0], i * sizeof *set);
 	set[0] = (struct variant){.key = key, .node = node};
 	follow_variant(m, &set[0]);
 }

@@ -15,7 +15,7 @@
  *     calls          callbacks on each call that launches, copies, sets, allocates or waits, one by
  *         one
  *     driver         on the whole driver API
- *     modules        on each module that is loaded, with its code
+ *     modules=N      on each module that is loaded, with its code; N: on the first N only
  *     graphs         on each node of a graph that is made or cloned
  *     latency        with the times at which launches were queued
  *     clock          with times of CLOCK_MONOTONIC
@@ -31,6 +31,7 @@
  *         none)
  *     device=KIB pool=N first=N pinned=N       CUPTI's buffers on the device: size, most of them,
  *         how many at first; in pinned memory
+ *     thread=0       one buffer for all threads
  *     memory         prints the resident memory by what is mapped, after each step, and what malloc
  *         has
  *     trim           gives back what malloc has free, after each step
@@ -77,6 +78,7 @@ static uint64_t n_samples, n_outside, n_lost, n_errors;
 static CUpti_SubscriberHandle subscriber;
 static CUcontext sampled;
 static bool is_sampling;
+static atomic_long n_modules_left; /* 0: no bound */
 static CUpti_PCSamplingData got, left;
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -354,6 +356,10 @@ static void CUPTIAPI called(void *unused, CUpti_CallbackDomain domain, CUpti_Cal
 	(void)unused;
 	if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 		sample(((const CUpti_ResourceData *)data)->context);
+	else if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED &&
+		 atomic_fetch_sub(&n_modules_left, 1) == 1)
+		CHECK(cuptiEnableCallback, 0, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+		      CUPTI_CBID_RESOURCE_MODULE_LOADED);
 	else if (is_clocked && domain == CUPTI_CB_DOMAIN_DRIVER_API &&
 		 ((const CUpti_CallbackData *)data)->callbackSite == CUPTI_API_ENTER)
 		atomic_store_explicit(&last_ns, now(), memory_order_relaxed);
@@ -389,6 +395,7 @@ static void enable_calls(void)
 		enable(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel);
 	if (has("pc") || has("memory"))
 		enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+	n_modules_left = word("modules", 0);
 	if (has("modules"))
 		enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
 	if (has("graphs")) {
@@ -452,7 +459,9 @@ static void set(const char *name, CUpti_ActivityAttribute attribute, long unit)
 {
 	size_t value = (size_t)(word(name, 1) * unit),
 	       bytes = attribute == CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED ||
-				       attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER
+				       attribute ==
+					       CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER ||
+				       attribute == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER
 			       ? 1
 			       : sizeof value;
 	if (word(name, 1) >= 0)
@@ -470,6 +479,7 @@ static void enable_records(void)
 		     {"copies", CUPTI_ACTIVITY_KIND_MEMCPY},
 		     {"copies", CUPTI_ACTIVITY_KIND_MEMCPY2},
 		     {"copies", CUPTI_ACTIVITY_KIND_MEMSET}};
+	set("thread", CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, 1);
 	CHECK(cuptiActivityRegisterCallbacks, request, complete);
 	set("zeroed", CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
 	set("device", CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, 1024);

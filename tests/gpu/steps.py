@@ -16,7 +16,8 @@
 # that are not timed. Prints, one a line: "step MS", "cpu MS", "launch MS" for each block
 # (elapsed, and CPU time of the process and of the threads that launch: the main thread and
 # autograd's), "switches N" and "faults N" a step (context switches and page faults of the process),
-# "memory KIB" resident and "private KIB" of it (RssAnon), and "steps N", all that were taken.
+# "memory KIB" resident and "private KIB" of it (RssAnon), "steps N", all that were taken, and
+# "ended KIB", private memory after the end of the profile: some profilers read their records then.
 #
 # nccl and ddp are two processes. Rank 0 starts rank 1 with its own command line, so both have the
 # same profiler. It prints "ready PID PID" and its own numbers, and passes on each line that it
@@ -304,6 +305,7 @@ def main():
     print("private %d" % status_kib("RssAnon"))
     print("memory %d" % status_kib("VmRSS"), flush=True)
     end()
+    print("ended %d" % status_kib("RssAnon"), flush=True)
     if OTHERS or MEET in os.environ:
         end_ranks()
 

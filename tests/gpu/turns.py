@@ -105,7 +105,7 @@ def main():
         for k in range(len(alive)):
             alive[(i + k) % len(alive)].turn()
     failed = [p.kind for p in running if p.end()]
-    for name in ("step", "cpu", "launch", "switches", "faults", "memory", "private"):
+    for name in ("step", "cpu", "launch", "switches", "faults", "memory", "private", "ended"):
         table(workload, name, alive)
     if failed:
         sys.exit("turns.py: failed: " + " ".join(failed))

@@ -112,6 +112,7 @@ static const struct unwind_memo_value *find_by_tag(struct thread *t, struct sear
 static bool find(struct thread *t, struct search *s, struct unwind_memo_value *value)
 {
 	const struct unwind_memo_value *known = NULL;
+	bool is_due = false;
 	s->python = PYTHON_TAG_PLAIN;
 	s->modules = PYTHON_NO_MODULES;
 	s->may = memo_of(&t->calls);
@@ -122,10 +123,10 @@ static bool find(struct thread *t, struct search *s, struct unwind_memo_value *v
 	if (!known)
 		known = find_by_tag(t, s);
 	if (s->has_frames && s->may)
-		s->modules = python_modules(t->python);
+		s->modules = python_modules(t->python, &is_due);
 	s->may = s->may && s->modules != PYTHON_TAG_NONE;
 	s->has_entry = s->may && known;
-	if (!s->has_entry)
+	if (!s->has_entry || is_due)
 		return false;
 	*value = *known;
 	return s->modules == PYTHON_NO_MODULES ||
@@ -136,6 +137,8 @@ static bool find(struct thread *t, struct search *s, struct unwind_memo_value *v
 static void keep(struct thread *t, const struct search *s, const struct unwind_memo_value *value)
 {
 	struct unwind_memo *memo = t->calls.memo;
+	if (!s->has_entry && value->n_frames > UNWIND_MEMO_WORDS + 1)
+		return; /* it would be refused at each call, after its guard was made */
 	if (!s->has_entry) {
 		const struct unwind_memo_guard guard = guard_of(t, s);
 		if (!unwind_memo_keep(memo, t->unwind, &s->regs, s->python ^ s->part, &guard,

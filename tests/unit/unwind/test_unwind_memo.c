@@ -250,8 +250,9 @@ static void test_variants(void **state)
 		tag = 1 + i % TAGS;
 		look();
 		assert_false(unwind_memo_variant(memo, 7, &node));
-		unwind_memo_keep_variant(memo, 7, 2 * i);
 		unwind_memo_keep_variant(memo, 8, 2 * i + 1);
+		for (uint32_t k = 8; k-- > 0;) /* each in place of the last one */
+			unwind_memo_keep_variant(memo, 7, 2 * i + k);
 		assert_true(unwind_memo_variant(memo, 7, &node) && node == 2 * i);
 		assert_true(unwind_memo_variant(memo, 8, &node) && node == 2 * i + 1);
 	}
