@@ -7,6 +7,7 @@
  * turn a loop into a call of the function that contains it. Test:
  * tests/unit/common/test_safe_string.c.
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -141,9 +142,22 @@ void *memmem(const void *s, size_t n, const void *what, size_t n_what)
 
 /* ---- strings ---- */
 
+static bool has_zero(uint64_t word)
+{
+	return (word - UINT64_C(0x0101010101010101)) & ~word & UINT64_C(0x8080808080808080);
+}
+
+/* Reads aligned words, which are never on two pages: names of kernels have hundreds of bytes. */
 size_t strnlen(const char *s, size_t n)
 {
 	size_t i = 0;
+	for (; i < n && (uintptr_t)(s + i) % sizeof(word8); i++) {
+		if (!s[i])
+			return i;
+		BARRIER();
+	}
+	while (n - i >= sizeof(word8) && !has_zero(*(const word8 *)(s + i)))
+		i += sizeof(word8);
 	for (; i < n && s[i]; i++)
 		BARRIER();
 	return i;

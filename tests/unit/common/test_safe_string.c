@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include <sys/mman.h>
 
 enum { ROOM = 700 };
 
@@ -112,6 +113,30 @@ static void finds(void **state)
 	assert_int_equal(strcspn(s, "z"), 16);
 }
 
+/* Strings of all lengths that end at the end of readable memory. */
+static void lengths(void **state)
+{
+	(void)state;
+	enum { PAGE = 4096 };
+	char *pages =
+		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_int_equal(mprotect(pages + PAGE, PAGE, PROT_NONE), 0);
+	memset(pages, 0xff, PAGE);
+	for (size_t n = 0; n < 80; n++) {
+		const char *s = pages + PAGE - n;
+		assert_int_equal(strnlen(s, n), n);
+		for (size_t end = 0; end < n; end++) {
+			pages[PAGE - n + end] = 0;
+			assert_int_equal(strlen(s), end);
+			assert_int_equal(strnlen(s, n), end);
+			assert_int_equal(strnlen(s, end / 2), end / 2);
+			pages[PAGE - n + end] = (char)(n & 1 ? 0x80 : 1);
+		}
+	}
+	munmap(pages, 2 * PAGE);
+}
+
 static void copies_strings(void **state)
 {
 	(void)state;
@@ -127,9 +152,9 @@ static void copies_strings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(moves),          cmocka_unit_test(copies_and_sets),
-		cmocka_unit_test(compares),       cmocka_unit_test(finds),
-		cmocka_unit_test(copies_strings),
+		cmocka_unit_test(moves),    cmocka_unit_test(copies_and_sets),
+		cmocka_unit_test(compares), cmocka_unit_test(finds),
+		cmocka_unit_test(lengths),  cmocka_unit_test(copies_strings),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

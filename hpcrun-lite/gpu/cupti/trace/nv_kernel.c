@@ -15,7 +15,7 @@
  */
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
-#include "common/safe/fnv.h"
+#include "hpcrun-lite/gpu/hash128.h"
 
 #define IS_CODE (UINT64_C(1) << 63) /* in nv_trace.handles: not a handle */
 #define MAX_STEPS 4u                /* function, kernel, module, library */
@@ -27,11 +27,12 @@
 /* The code object that was loaded in the current call of this thread; 0: none. */
 static __thread uint32_t loaded __attribute__((tls_model("initial-exec")));
 
-/* Never 0. */
+/* Never 0. Each record of a kernel needs it, and names have hundreds of characters. */
 static uint64_t hash_of(const char *s)
 {
-	uint64_t h = fnv64(FNV64_START, s, strlen(s));
-	return h ? h : 1;
+	uint64_t h[2];
+	hash128(s, strlen(s), 0, h);
+	return h[0] ? h[0] : 1;
 }
 
 static bool is_ambiguous(uint64_t codes)
