@@ -148,7 +148,7 @@ void fake_record(const void *record, size_t bytes, uint64_t end_ns)
 
 API CUptiResult cuptiGetVersion(uint32_t *v)
 {
-	*v = fake_is("old") ? 120400 : 130001;
+	*v = fake_is("old") ? 18 : 130001;
 	return CUPTI_SUCCESS;
 }
 API CUptiResult cuptiGetResultString(CUptiResult r, const char **s)
