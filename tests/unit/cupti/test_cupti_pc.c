@@ -265,6 +265,12 @@ static void test_refused(void **state)
 	work(100);
 	end(true);
 	assert_int_equal(cupti.n_got + cupti.n_disabled + seen.n_ranges, 0);
+	cupti.enable = CUPTI_ERROR_NOT_SUPPORTED;
+	nv_pc_context_made(CONTEXT);
+	assert_null(strstr(seen.note, "compute capability"));
+	cupti.units = 6; /* and all other attributes */
+	nv_pc_context_made(CONTEXT);
+	assert_non_null(strstr(seen.note, "compute capability 7.0 or later"));
 	cupti.enable = CUPTI_SUCCESS; /* the lock was given back */
 	nv_pc_context_made(CONTEXT);
 	assert_int_equal(cupti.n_enabled, 1);
