@@ -100,6 +100,7 @@ cupti_sources = \
 	hpcrun-lite/gpu/cupti/nv_part.c \
 	hpcrun-lite/gpu/cupti/nv_shared.h \
 	hpcrun-lite/gpu/cupti/nv_state.c \
+	hpcrun-lite/gpu/cupti/nv_version.c hpcrun-lite/gpu/cupti/nv_version.h \
 	$(tape_sources)
 
 # The recorder.

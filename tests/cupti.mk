@@ -106,6 +106,14 @@ tests_gpu_fake_fake_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_gpu_fake_fake_cuda_la_CFLAGS = $(HL_CFLAGS)
 tests_gpu_fake_fake_cuda_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_gpu_fake_fake_cuda_la_LIBADD = -ldl -lpthread
+check_LTLIBRARIES += tests/gpu/fake/fake_cuda12.la
+tests_gpu_fake_fake_cuda12_la_SOURCES = tests/gpu/fake/fake_cuda.c tests/gpu/fake/fake_cuda.h \
+	tests/gpu/fake/fake_cupti.c tests/gpu/fake/fake_device.c tests/gpu/fake/fake_memory.c \
+	tests/gpu/fake/fake_nvml.c tests/gpu/fake/fake_pc.c
+tests_gpu_fake_fake_cuda12_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS) -DFAKE_CUPTI_12
+tests_gpu_fake_fake_cuda12_la_CFLAGS = $(HL_CFLAGS)
+tests_gpu_fake_fake_cuda12_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_gpu_fake_fake_cuda12_la_LIBADD = -ldl -lpthread
 endif
 EXTRA_DIST += tests/gpu/cuda_stop.c tests/gpu/yield/cuda_yield.c \
 	tests/gpu/yield/cupti_samples.c tests/gpu/yield/injected.c tests/gpu/yield/yield.sh \
@@ -116,7 +124,8 @@ EXTRA_DIST += tests/gpu/cuda_stop.c tests/gpu/yield/cuda_yield.c \
 	tests/gpu/fake/fake_counters.c tests/gpu/fake/fake_pc.c \
 	tests/gpu/trace.sh tests/gpu/truth.sh tests/gpu/ways.sh
 
-cupti_tests = tests/cli/gpu/cupti_trace.sh tests/cli/gpu/cupti_pc.sh \
+cupti_tests = tests/cli/gpu/cupti_trace.sh tests/cli/gpu/cupti_12.sh \
+	tests/cli/gpu/cupti_pc.sh \
 	tests/cli/gpu/counters.sh tests/cli/gpu/energy.sh \
 	tests/cli/gpu/cupti_known.sh tests/cli/gpu/cupti_parts.sh tests/cli/gpu/cupti_yield.sh \
 	tests/cli/gpu/cupti_several.sh tests/cli/gpu/control_gpu.sh \

@@ -18,7 +18,8 @@ gpu_advice = tests/gpu/advice/advice_ways.cu tests/gpu/advice/advice_memory.cu \
 gpu_single = tests/gpu/truth_kernels.cu tests/gpu/cuda_ways.cu tests/gpu/transformer.cu \
 	tests/gpu/idle_ways.cu tests/gpu/launch_loop.cu tests/gpu/several_gpus.cu \
 	tests/gpu/counters/counter_ways.cu tests/gpu/energy/energy_ways.cu
-gpu_scripts = tests/gpu/bare_cupti.c tests/gpu/all.sh tests/gpu/checks.sh tests/gpu/idle.sh \
+gpu_scripts = tests/gpu/bare_cupti.c tests/gpu/all.sh tests/gpu/checks.sh \
+	tests/gpu/versions.sh tests/gpu/idle.sh \
 	tests/gpu/counters/counters_compare.py tests/gpu/energy/energy_steps.py \
 	tests/gpu/several.sh tests/gpu/bench.sh tests/gpu/peers.py tests/gpu/steps.py \
 	tests/gpu/turns.py tests/gpu/nccl/nccl.sh tests/gpu/nccl/nccl_late.py \

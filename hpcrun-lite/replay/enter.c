@@ -124,14 +124,10 @@ static size_t least_bytes(CUpti_ActivityKind kind)
 {
 	switch (kind) {
 	case CUPTI_ACTIVITY_KIND_KERNEL:
-	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-		return sizeof(CUpti_ActivityKernel10);
-	case CUPTI_ACTIVITY_KIND_MEMCPY:
-		return sizeof(CUpti_ActivityMemcpy6);
-	case CUPTI_ACTIVITY_KIND_MEMCPY2:
-		return sizeof(CUpti_ActivityMemcpyPtoP4);
-	case CUPTI_ACTIVITY_KIND_MEMSET:
-		return sizeof(CUpti_ActivityMemset4);
+	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return sizeof(nv_kernel_record);
+	case CUPTI_ACTIVITY_KIND_MEMCPY: return sizeof(nv_copy_record);
+	case CUPTI_ACTIVITY_KIND_MEMCPY2: return sizeof(nv_peer_copy_record);
+	case CUPTI_ACTIVITY_KIND_MEMSET: return sizeof(nv_set_record);
 	default:
 		return sizeof(CUpti_Activity);
 	}
@@ -147,7 +143,7 @@ static uint32_t sound_records(const struct recording_complete *c, uint8_t *buffe
 	const uint32_t *offset = recording_offsets(c);
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < c->n_records; i++) {
-		CUpti_ActivityKernel10 *k = (CUpti_ActivityKernel10 *)(void *)(buffer + offset[i]);
+		nv_kernel_record *k = (nv_kernel_record *)(void *)(buffer + offset[i]);
 		uint64_t end = i + 1 < c->n_records ? offset[i + 1] : c->n_valid;
 		if (end > room || end - offset[i] < sizeof(CUpti_Activity) ||
 		    end - offset[i] < least_bytes(k->kind))

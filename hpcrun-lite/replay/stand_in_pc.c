@@ -59,7 +59,8 @@ static void give_pc(const struct recording_pc *from, CUpti_PCSamplingPCData *to,
 	to->pcOffset = from->offset;
 	to->functionIndex = from->function;
 	to->functionName = (char *)(uintptr_t)tape_text_at(&player.tape, from->name, order);
-	to->correlationId = from->correlation;
+	if (nv_version_pc_bytes() == sizeof *to)
+		to->correlationId = from->correlation;
 	to->stallReasonCount = from->n_reasons < max_reasons ? from->n_reasons : max_reasons;
 	for (size_t i = 0; i < to->stallReasonCount; i++) {
 		to->stallReason[i].pcSamplingStallReasonIndex = recording_reasons(from)[i].index;
@@ -82,7 +83,7 @@ static void give(const struct recording_call *c, const struct context *x, CUpti_
 	to->totalNumPcs = d->n_pcs < to->collectNumPcs ? d->n_pcs : to->collectNumPcs;
 	const struct recording_pc *p = (const void *)(d + 1);
 	for (size_t i = 0; i < to->totalNumPcs; i++) {
-		give_pc(p, &to->pPcData[i], x->n_reasons, c->head.order);
+		give_pc(p, nv_version_pc(to, i), x->n_reasons, c->head.order);
 		p = recording_next_pc(p);
 	}
 }

@@ -427,6 +427,9 @@ enum status analyse_read(struct analysis *a, const uint64_t *link_addrs, size_t 
 		status = scope_find_loops(a->map, n);
 		return_workers(a, n);
 		note_step(a, "loops found", &since);
+	} else if (status == STATUS_OK && !a->options->no_loops && a->code->architecture) {
+		log_detail(a->code->path, "code for sm_%u: loops are found in sm_70 and later",
+			   a->code->architecture);
 	}
 	if (status == STATUS_NO_MEMORY)
 		log_error(a->code->path, "out of memory");

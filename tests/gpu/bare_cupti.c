@@ -5,6 +5,8 @@
  *
  *     CUDA_INJECTION64_PATH=.../bare_cupti.so BARE_CUPTI=WORD,... PROGRAM
  *
+ * BARE_CUPTI_FILE names another copy of CUPTI than the one that is found. Words:
+ *
  *     kernel         records of kernels (CONCURRENT_KERNEL), by way of buffers of 256 KiB that are
  *         used again; asked for every 100 ms
  *     serial         of the kind KERNEL instead, which serialises
@@ -499,7 +501,8 @@ static void enable_records(void)
 
 static bool find(void)
 {
-	void *library = dlopen("libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
+	const char *file = getenv("BARE_CUPTI_FILE");
+	void *library = dlopen(file && *file ? file : "libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
 	library = library ? library
 			  : dlopen("/usr/local/cuda/lib64/libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
 	bool good = library != NULL;

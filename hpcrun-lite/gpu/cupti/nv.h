@@ -24,14 +24,13 @@
 #include "hpcrun-lite/gpu/cupti/front/nv_headers.h"
 #include "hpcrun-lite/gpu/cupti/nv_map.h"
 #include "hpcrun-lite/gpu/cupti/nv_options.h"
+#include "hpcrun-lite/gpu/cupti/nv_version.h"
 #include "hpcrun-lite/gpu/gpu.h"
 
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 
-/* From cuptiGetVersion. Records have the layout of CUDA 13.0; later versions only append fields. */
-#define NV_LEAST_CUPTI 130000u
 #define NV_MAX_DEVICES 64u
 #define NV_MAX_NAMES ((size_t)1 << 20)
 /* Streams and contexts. If a program makes more, further streams of a context share one queue. */
@@ -42,8 +41,8 @@
 /* ---- nv_library.c ---- */
 
 #define NV_CUPTI_FUNCTIONS(F) \
-	F(cuptiGetVersion) F(cuptiGetResultString) F(cuptiSubscribe_v2) F(cuptiUnsubscribe) \
-	F(cuptiEnableCallback) F(cuptiGetCallbackName) F(cuptiActivityRegisterCallbacks) \
+	F(cuptiGetVersion) F(cuptiGetResultString) F(cuptiUnsubscribe) F(cuptiEnableCallback) \
+	F(cuptiGetCallbackName) F(cuptiActivityRegisterCallbacks) \
 	F(cuptiActivityRegisterTimestampCallback) F(cuptiActivityEnableLatencyTimestamps) \
 	F(cuptiActivityEnable) F(cuptiActivityDisable) F(cuptiActivityFlushAll) \
 	F(cuptiActivityGetNextRecord) F(cuptiActivityGetNumDroppedRecords) F(cuptiGetContextId) \
@@ -65,6 +64,7 @@ enum nv_agree {
 #define NV_FIELD(name) __typeof__(&name) name;
 struct nv_library {
 	NV_CUPTI_FUNCTIONS(NV_FIELD)
+	NV_FIELD(cuptiSubscribe_v2) /* see nv_version_set_subscribe */
 	NV_DRIVER_FUNCTIONS(NV_FIELD)
 	/*
 	 * Functions of the process itself whose results depend on time or order. They are in this
@@ -98,16 +98,17 @@ struct nv_library {
 	void (*on_switch)(void (*fn)(bool on));
 	/* See nv_gpu_lock. */
 	int (*lock_gpu)(const CUuuid *uuid, char *path, size_t path_bytes);
-	unsigned version;      /* CUPTI's */
+	unsigned version;      /* CUPTI's; see nv_version.h */
 	const char *path;      /* path of CUPTI, for people; valid until the process ends */
 	const void *cupti_text, *driver_text; /* addresses in the two libraries */
 };
 #undef NV_FIELD
 
 /*
- * Finds CUPTI: `preferred` if it is not "", otherwise one that is already loaded, the loader's, the
- * usual places, and the toolkit of the build. Uses the driver that the process has loaded; with
- * `load_driver`, for the launcher, it loads the driver. Returns false and sets `why` on failure.
+ * Finds CUPTI: one that is already loaded, `preferred` if it is not "", otherwise the loader's, the
+ * usual places, and the toolkit of the build: first that of the driver's version of CUDA, then the
+ * other one. Uses the driver that the process has loaded; with `load_driver`, for the launcher, it
+ * loads the driver. Returns false and sets `why` on failure.
  */
 bool nv_library_open(struct nv_library *l, const char *preferred, bool load_driver, char *why,
 		     size_t why_bytes);
@@ -118,6 +119,9 @@ extern const struct nv_library *nv_library_stand_in;
  * nv_library_open calls this too.
  */
 void nv_library_own(struct nv_library *l);
+#define NV_VERSION_BYTES 40u
+/* Writes a version for people, such as 13.0.1, and returns `text`. */
+const char *nv_library_version_text(unsigned version, char text[NV_VERSION_BYTES]);
 /* dlsym, but it never finds the functions that we put in front of CUPTI's (front/front.h). */
 void *nv_library_symbol(void *library, const char *name);
 /*

@@ -20,6 +20,7 @@ uint32_t nv_device_attribute(CUdevice device, CUdevice_attribute what)
 
 static void describe(struct text *t)
 {
+	char cupti[NV_VERSION_BYTES];
 	int version = 0;
 	nv.lib.cuDriverGetVersion(&version);
 	text_put(t, "CUDA ");
@@ -27,11 +28,7 @@ static void describe(struct text *t)
 	text_put_char(t, '.');
 	text_put_u64(t, (uint64_t)version % 1000 / 10);
 	text_put(t, ", CUPTI ");
-	text_put_u64(t, nv.lib.version / 10000);
-	text_put_char(t, '.');
-	text_put_u64(t, nv.lib.version / 100 % 100);
-	text_put_char(t, '.');
-	text_put_u64(t, nv.lib.version % 100);
+	text_put(t, nv_library_version_text(nv.lib.version, cupti));
 }
 
 static uint32_t define_device(CUdevice d, uint32_t ordinal)

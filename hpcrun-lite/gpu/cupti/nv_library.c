@@ -16,11 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CUPTI "libcupti.so.13"
 #define DRIVER "libcuda.so.1"
-#define NEEDED             \
-	"CUPTI 13 (" CUPTI \
-	", of CUDA 13) is needed; say where it is with gpu=nvidia,cupti=FILE or LD_LIBRARY_PATH"
+#define NEEDED                                                                                     \
+	"CUPTI of CUDA 12 or 13 (libcupti.so.12, libcupti.so.13) is needed; say where it is with " \
+	"gpu=nvidia,cupti=FILE or LD_LIBRARY_PATH"
 
 #ifndef NV_BUILT_WITH
 #define NV_BUILT_WITH ""
@@ -32,6 +31,7 @@ static const char *const places[] = {
 	"/usr/local/cuda/extras/CUPTI/lib64/",
 	"/usr/local/cuda/lib/",
 	"/usr/local/cuda-13/lib64/",
+	"/usr/local/cuda-12/lib64/",
 	"/opt/cuda/lib64/",
 	"/opt/cuda/extras/CUPTI/lib64/",
 };
@@ -49,23 +49,36 @@ void nv_library_preferred(const char *options, char *path, size_t bytes)
 	}
 }
 
-static void *open_near(const char *directory)
+static const char *const cupti_names[] = {"libcupti.so.13", "libcupti.so.12"};
+#define N_NAMES (sizeof cupti_names / sizeof *cupti_names)
+
+static void *open_near(const char *directory, const char *name)
 {
 	char path[PATH_MAX];
 	struct text t = text_in(path, sizeof path);
 	text_put(&t, directory);
-	text_put(&t, CUPTI);
+	text_put(&t, name);
 	return t.cut || !*directory ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-static void *open_cupti(const char *preferred)
+static void *open_named(const char *name)
 {
-	void *h = dlopen(CUPTI, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+	void *h = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	for (size_t i = 0; !h && i < sizeof places / sizeof *places; i++)
+		h = open_near(places[i], name);
+	return h;
+}
+
+/* The driver's version is as cuDriverGetVersion gives it. A driver also serves older CUPTIs. */
+static void *open_cupti(const char *preferred, int driver)
+{
+	void *h = NULL;
+	for (size_t i = 0; !h && i < N_NAMES; i++)
+		h = dlopen(cupti_names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
 	if (!h && *preferred)
 		return dlopen(preferred, RTLD_NOW | RTLD_LOCAL);
-	h = h ? h : dlopen(CUPTI, RTLD_NOW | RTLD_LOCAL);
-	for (size_t i = 0; !h && i < sizeof places / sizeof *places; i++)
-		h = open_near(places[i]);
+	for (size_t i = 0; !h && i < N_NAMES; i++)
+		h = open_named(cupti_names[driver < 13000 ? N_NAMES - 1 - i : i]);
 	return h;
 }
 
@@ -105,23 +118,36 @@ static bool find_cupti(struct nv_library *l, void *handle, char *why, size_t why
 #define WANTED(name) {#name, &l->name},
 	const struct wanted functions[] = {NV_CUPTI_FUNCTIONS(WANTED)};
 	struct link_map *map = NULL;
-	l->path = dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : CUPTI;
+	l->path = dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : "CUPTI";
 	uint32_t version = 0;
 	CUptiResult (*get_version)(uint32_t *) = NULL;
 	void *symbol = dlsym(handle, "cuptiGetVersion");
 	memcpy(&get_version, &symbol, sizeof symbol);
 	if (get_version)
 		get_version(&version);
-	l->version = version;
+	l->version = nv_version_of(version);
 	l->cupti_text = symbol;
-	if (version < NV_LEAST_CUPTI) {
+	if (l->version < NV_LEAST_CUPTI) {
 		say(why, why_bytes, l->path, " is too old: ", NEEDED);
 		return false;
 	}
 	const char *missing = find_all(handle, functions, sizeof functions / sizeof *functions);
+	if (!missing && !nv_version_set_subscribe(l, handle))
+		missing = "cuptiSubscribe";
 	if (missing)
 		say(why, why_bytes, l->path, " has no function ", missing);
 	return !missing;
+}
+
+const char *nv_library_version_text(unsigned version, char text[NV_VERSION_BYTES])
+{
+	struct text t = text_in(text, NV_VERSION_BYTES);
+	text_put_u64(&t, version / 10000);
+	text_put_char(&t, '.');
+	text_put_u64(&t, version / 100 % 100);
+	text_put_char(&t, '.');
+	text_put_u64(&t, version % 100);
+	return text;
 }
 
 /* ---- the process itself ---- */
@@ -234,9 +260,11 @@ bool nv_library_open(struct nv_library *l, const char *preferred, bool load_driv
 	}
 	memcpy(&l->driver_text, &(void *){dlsym(driver, "cuDriverGetVersion")},
 	       sizeof l->driver_text);
-	void *cupti = open_cupti(preferred);
+	int version = 0;
+	l->cuDriverGetVersion(&version);
+	void *cupti = open_cupti(preferred, version);
 	if (!cupti) {
-		say(why, why_bytes, *preferred ? preferred : CUPTI,
+		say(why, why_bytes, *preferred ? preferred : "CUPTI",
 		    " cannot be loaded: ", *preferred ? dlerror() : NEEDED);
 		return false;
 	}

@@ -59,7 +59,7 @@ done
 like "another subscriber, by its name" "$(cat err-subscribed)" \
 	'gpu=nvidia: another tool uses CUPTI, which supports only one: CUPTI for somebody; only the CPU is measured'
 like "an old CUPTI" "$(cat err-old)" \
-	'gpu=nvidia: .*libcu.* is too old: CUPTI 13 \(libcupti.so.13, of CUDA 13\) is needed'
+	'gpu=nvidia: .*libcu.* is too old: CUPTI of CUDA 12 or 13 \(libcupti.so.12, libcupti.so.13\) is needed'
 mv fake/libcupti.so.13 fake/elsewhere.so
 "$HPCRUN" -v -e CPUTIME -e gpu=nvidia,cupti="$T/fake/elsewhere.so" -o m-elsewhere "$CUDA_CALLS" \
 	paths >out-elsewhere 2>err-elsewhere

@@ -42,6 +42,11 @@ for arch in 75 80 90; do
 done
 cubin shared 75 plain
 cubin shared 90 plain
+# of nvcc 12.4, for chips that CUDA 13 no longer knows: NVCC_12 names it
+if [ -n "${NVCC_12:-}" ]; then
+	(NVCC=$NVCC_12 && cubin loops 70 cuda12 -O3 -lineinfo &&
+		cubin shared 61 cuda12 -O3 -lineinfo)
+fi
 # the same two cubins in fat binaries: as they are, and packed in both ways
 for packing in none size speed; do
 	"$NVCC" -fatbin -gencode arch=compute_75,code=sm_75 -gencode arch=compute_90,code='[sm_90,compute_90]' -Xfatbin -compress-all -Xfatbin -compress-mode=$packing \

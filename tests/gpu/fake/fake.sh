@@ -4,15 +4,15 @@
 #
 # The driver, the CUPTI and the NVML that do not exist (tests/gpu/fake/fake_cuda.c), for tests that
 # need no GPU. Source it after tests/lib.sh: $T is the current directory then, with all of them in
-# $T/fake, or all is skipped.
+# $T/fake, or all is skipped. FAKE_CUPTI=12: those of CUDA 12.4.
 
 [ -e "$builddir/tests/gpu/fake/.libs/fake_cuda.so" ] || skip_all "built without CUPTI"
 [ -z "${SANITIZER:-}" ] || skip_all "libraries are preloaded"
 cd "$T" || exit 99
 # the same file under all names
 mkdir fake
-cp "$builddir/tests/gpu/fake/.libs/fake_cuda.so" fake/libcuda.so.1
-ln -s libcuda.so.1 fake/libcupti.so.13
+cp "$builddir/tests/gpu/fake/.libs/fake_cuda${FAKE_CUPTI:-}.so" fake/libcuda.so.1
+ln -s libcuda.so.1 "fake/libcupti.so.${FAKE_CUPTI:-13}"
 ln -s libcuda.so.1 fake/libnvidia-ml.so.1
 unset CUDA_INJECTION64_PATH FAKE_CUDA
 fake_path=$T/fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}

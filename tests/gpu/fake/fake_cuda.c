@@ -102,7 +102,7 @@ static void wait_until(uint64_t ns)
 
 static void run_kernel(struct CUstream_st *s, const struct node *n, uint32_t id, uint64_t node)
 {
-	CUpti_ActivityKernel10 r = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+	fake_kernel_record r = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
 				    .name = n->function->name,
 				    .correlationId = id,
 				    .deviceId = s->device,
@@ -160,14 +160,13 @@ static void run_set(struct CUstream_st *s, uint64_t bytes, uint32_t id, uint64_t
 CUresult fake_copy(CUstream stream, unsigned kind, uint64_t bytes, uint32_t id, bool waits)
 {
 	struct CUstream_st *s = stream_of(stream);
-	CUpti_ActivityMemcpy6 r = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
+	fake_copy_record r = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
 				   .copyKind = (uint8_t)kind,
 				   .bytes = bytes,
 				   .correlationId = id,
 				   .deviceId = s->device,
 				   .contextId = s->device + 1,
-				   .streamId = s->id,
-				   .copyCount = 1};
+				   .streamId = s->id};
 	uint64_t end;
 	if (!bytes)
 		return CUDA_SUCCESS;
@@ -237,7 +236,7 @@ API CUresult cuInit(unsigned flags)
 	return CUDA_SUCCESS;
 }
 
-API CUresult cuDriverGetVersion(int *v) { *v = 13000; return CUDA_SUCCESS; }
+API CUresult cuDriverGetVersion(int *v) { *v = FAKE_CUDA_VERSION; return CUDA_SUCCESS; }
 API CUresult cuModuleUnload(CUmodule m) { (void)m; return CUDA_SUCCESS; }
 
 #define SMALL_BYTES 1024u /* of an image */

@@ -12,6 +12,20 @@
 #include <stdint.h>
 
 #define API __attribute__((visibility("default")))
+/* Built a second time, with FAKE_CUPTI_12, as driver and CUPTI of CUDA 12.4 are: records of that
+ * length, no cuptiSubscribe_v2, no counters, no samples beside records of kernels, and a crash if
+ * there is no buffer for records. */
+#ifdef FAKE_CUPTI_12
+#define FAKE_CUDA_VERSION 12040
+#define FAKE_CUPTI_VERSION 22
+typedef CUpti_ActivityKernel9 fake_kernel_record;
+typedef CUpti_ActivityMemcpy5 fake_copy_record;
+#else
+#define FAKE_CUDA_VERSION 13000
+#define FAKE_CUPTI_VERSION 130001
+typedef CUpti_ActivityKernel10 fake_kernel_record;
+typedef CUpti_ActivityMemcpy6 fake_copy_record;
+#endif
 #define FAKE_UNITS 12u
 #define FAKE_CLOCK_KHZ 1000000u
 #define FAKE_MOST_DEVICES 4u
@@ -43,6 +57,7 @@ CUresult fake_leave(struct call *c, CUresult r);
 #define LEAVE(r) return fake_leave(&call, r)
 /* Inside of a call: an operation has this record, if its kind is wanted, and is complete then. */
 void fake_record(const void *record, size_t bytes, uint64_t end_ns);
+bool fake_has_kernel_records(void); /* kernels are recorded */
 
 /* The tool is told what happens to a resource of the current context. */
 void fake_resource(CUpti_CallbackId id, void *descriptor);
@@ -67,10 +82,15 @@ CUcontext fake_context(void);
 
 /* ---- fake_counters.c */
 
+#ifdef FAKE_CUPTI_12
+#define fake_counters_replay(device) false
+#define fake_counters_kernel(device, ns, threads) false
+#else
 /* Kernels run several times, inside of their launch, and their records have no times. */
 bool fake_counters_replay(uint32_t device);
 /* A kernel was launched. True: a kernel of CUPTI's own follows it. */
 bool fake_counters_kernel(uint32_t device, uint64_t ns, uint64_t threads);
+#endif
 
 /* ---- fake_pc.c */
 

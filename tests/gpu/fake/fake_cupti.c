@@ -28,8 +28,8 @@ static CUpti_TimestampCallbackFunc timestamp;
 static struct {
 	union {
 		CUpti_Activity any;
-		CUpti_ActivityKernel10 kernel;
-		CUpti_ActivityMemcpy6 copy;
+		fake_kernel_record kernel;
+		fake_copy_record copy;
 		CUpti_ActivityMemcpyPtoP4 peer;
 		CUpti_ActivityMemset4 set;
 	} u;
@@ -67,19 +67,19 @@ uint64_t fake_now_ns(void)
 
 static size_t size_of(const CUpti_Activity *r)
 {
-	return r->kind == CUPTI_ACTIVITY_KIND_MEMCPY    ? sizeof(CUpti_ActivityMemcpy6)
+	return r->kind == CUPTI_ACTIVITY_KIND_MEMCPY    ? sizeof(fake_copy_record)
 	       : r->kind == CUPTI_ACTIVITY_KIND_MEMCPY2 ? sizeof(CUpti_ActivityMemcpyPtoP4)
 	       : r->kind == CUPTI_ACTIVITY_KIND_MEMSET  ? sizeof(CUpti_ActivityMemset4)
-							: sizeof(CUpti_ActivityKernel10);
+							: sizeof(fake_kernel_record);
 }
 
 /* And after it the end. */
 static uint64_t *start_of(CUpti_Activity *r)
 {
-	return r->kind == CUPTI_ACTIVITY_KIND_MEMCPY    ? &((CUpti_ActivityMemcpy6 *)r)->start
+	return r->kind == CUPTI_ACTIVITY_KIND_MEMCPY    ? &((fake_copy_record *)r)->start
 	       : r->kind == CUPTI_ACTIVITY_KIND_MEMCPY2 ? &((CUpti_ActivityMemcpyPtoP4 *)r)->start
 	       : r->kind == CUPTI_ACTIVITY_KIND_MEMSET  ? &((CUpti_ActivityMemset4 *)r)->start
-							: &((CUpti_ActivityKernel10 *)r)->start;
+							: &((fake_kernel_record *)r)->start;
 }
 
 /* Times are converted to the tool's clock of the moment when records are handed out. */
@@ -141,6 +141,10 @@ void fake_record(const void *record, size_t bytes, uint64_t end_ns)
 	if (!n_records) {
 		size_t most;
 		request(&buffer, &buffer_bytes, &most);
+#ifdef FAKE_CUPTI_12
+		if (!buffer)
+			abort();
+#endif
 	}
 	memcpy(&records[n_records].u, record, bytes);
 	records[n_records++].end_ns = end_ns;
@@ -148,7 +152,7 @@ void fake_record(const void *record, size_t bytes, uint64_t end_ns)
 
 API CUptiResult cuptiGetVersion(uint32_t *v)
 {
-	*v = fake_is("old") ? 120400 : 130001;
+	*v = fake_is("old") ? 18 : FAKE_CUPTI_VERSION;
 	return CUPTI_SUCCESS;
 }
 API CUptiResult cuptiGetResultString(CUptiResult r, const char **s)
@@ -192,6 +196,7 @@ API CUptiResult cuptiActivityEnable(CUpti_ActivityKind k)
 	return switch_kind(k, true);
 }
 API CUptiResult cuptiActivityDisable(CUpti_ActivityKind k) { return switch_kind(k, false); }
+bool fake_has_kernel_records(void) { return kinds[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL]; }
 API CUptiResult cuptiGetContextId(CUcontext c, uint32_t *id)
 {
 	*id = fake_device_of(c) + 1;
@@ -203,25 +208,26 @@ API CUptiResult cuptiGetDeviceId(CUcontext c, uint32_t *id)
 	return CUPTI_SUCCESS;
 }
 
-API CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user,
-				  CUpti_SubscriberParams *p)
+API CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user)
 {
-	if (fake_is("subscribed") || callback) {
-		if (p)
-			snprintf(p->oldSubscriberName, p->oldSubscriberSize, "CUPTI for somebody");
+	if (fake_is("subscribed") || callback)
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-	}
 	callback = f;
 	callback_user = user;
 	*s = (CUpti_SubscriberHandle)&callback;
 	return CUPTI_SUCCESS;
 }
 
-/* For tests/gpu/bare_cupti.c. */
-API CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user)
+#ifndef FAKE_CUPTI_12
+API CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user,
+				  CUpti_SubscriberParams *p)
 {
-	return cuptiSubscribe_v2(s, f, user, NULL);
+	CUptiResult r = cuptiSubscribe(s, f, user);
+	if (r != CUPTI_SUCCESS && p)
+		snprintf(p->oldSubscriberName, p->oldSubscriberSize, "CUPTI for somebody");
+	return r;
 }
+#endif
 API CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t on)
 {
 	fake_has_latency = on;

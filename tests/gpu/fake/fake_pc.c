@@ -296,6 +296,10 @@ API CUptiResult cuptiPCSamplingEnable(CUpti_PCSamplingEnableParams *p)
 	struct sampling *s = of(p->ctx);
 	if (fake_is("refused"))
 		return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+#ifdef FAKE_CUPTI_12
+	if (fake_has_kernel_records())
+		return CUPTI_ERROR_NOT_COMPATIBLE;
+#endif
 	if (p->size != CUpti_PCSamplingEnableParamsSize || !p->ctx || s->is_enabled)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	wait_for_kernels(fake_device_of(p->ctx));

@@ -112,13 +112,17 @@ static void fill(CUpti_PCSamplingData *d, size_t n)
 {
 	d->totalNumPcs = n < d->collectNumPcs ? n : d->collectNumPcs;
 	d->remainingNumPcs = n - d->totalNumPcs;
+	size_t bytes = cupti.is_old ? offsetof(CUpti_PCSamplingPCData, correlationId)
+				    : sizeof(CUpti_PCSamplingPCData);
 	for (size_t i = 0; i < d->totalNumPcs; i++) {
-		CUpti_PCSamplingPCData *p = &d->pPcData[i];
+		CUpti_PCSamplingPCData *p = (void *)((char *)d->pPcData + i * bytes);
+		assert_int_equal(p->size, bytes);
 		p->cubinCrc = 77;
 		p->functionIndex = 3;
 		p->functionName = (char *)(uintptr_t)"kernel";
 		p->pcOffset = 16 * i;
-		p->correlationId = cupti.correlation;
+		if (!cupti.is_old)
+			p->correlationId = cupti.correlation;
 		p->stallReasonCount = N_REASONS;
 		static const uint32_t counts[N_REASONS] = {3, 1, 2, 1};
 		for (uint32_t k = 0; k < N_REASONS; k++)
@@ -301,7 +305,8 @@ void start_with(const char *options)
 	memset(&nv_shared, 0, sizeof nv_shared);
 	nv_state_prepare(&host);
 	nv.options = read_options(options);
-	nv.lib = (struct nv_library){.cuptiPCSamplingEnable = enable,
+	nv.lib = (struct nv_library){.version = 130000,
+				     .cuptiPCSamplingEnable = enable,
 				     .cuptiPCSamplingDisable = disable,
 				     .cuptiPCSamplingGetData = get_data,
 				     .cuptiPCSamplingGetNumStallReasons = n_stalls,

@@ -36,6 +36,7 @@ extern struct seen seen;
 struct fake_cupti {
 	unsigned n_enabled, n_disabled, n_got, n_flushed;
 	bool is_on;
+	bool is_old; /* as before CUDA 12.4: elements end before their launch */
 	CUptiResult enable, get, bad_status;
 	uint32_t bad_attribute, wrong_period;
 	uint32_t period, mode;

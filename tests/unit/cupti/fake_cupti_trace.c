@@ -209,7 +209,8 @@ int start(void **state)
 	nv_state_prepare(&host);
 	nv_trace_prepare();
 	nv_trace.unfinished = MSR_GPU_LOSS_NEVER_DONE;
-	nv.lib = (struct nv_library){.cuptiGetContextId = context_id,
+	nv.lib = (struct nv_library){.version = 130000,
+				     .cuptiGetContextId = context_id,
 				     .cuptiGetDeviceId = device_id,
 				     .cuptiGetGraphNodeId = graph_node_id,
 				     .cuptiActivityGetNumDroppedRecords = num_dropped,

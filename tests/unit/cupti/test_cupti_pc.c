@@ -167,6 +167,76 @@ static void test_join(void **state)
 	assert_int_equal(seen.n_functions, 3); /* known by hash and index */
 }
 
+/* ---- versions of CUPTI ---- */
+
+static void test_version_numbers(void **state)
+{
+	(void)state;
+	assert_int_equal(nv_version_of(18), 0); /* 11.8 */
+	assert_int_equal(nv_version_of(19), 120000);
+	assert_int_equal(nv_version_of(22), 120400);
+	assert_int_equal(nv_version_of(25), 120600); /* no release */
+	assert_int_equal(nv_version_of(28), 120901);
+	assert_int_equal(nv_version_of(130001), 130001);
+}
+
+/* limit VERSION OPTIONS: the mode that is left, and whether it is said. */
+static enum nv_pc_mode limited(unsigned version, const char *options, bool *is_said)
+{
+	start_with(options);
+	nv.lib.version = version;
+	nv_version_limit(&nv.options);
+	*is_said = seen.note[0] != 0;
+	return nv.options.pc;
+}
+
+static void test_version_limits(void **state)
+{
+	bool is_said;
+	(void)state;
+	assert_int_equal(limited(120600, "pc", &is_said), NV_PC_OFF);
+	assert_true(is_said && strstr(seen.note, "CUPTI 12.6.0 cannot sample") &&
+		    strstr(seen.note, "gpu=nvidia,pc,notimes"));
+	assert_int_equal(limited(120800, "pc", &is_said), NV_PC_CONTINUOUS);
+	assert_false(is_said);
+	assert_int_equal(limited(120000, "pc,notimes", &is_said), NV_PC_CONTINUOUS);
+	assert_false(is_said);
+	assert_int_equal(limited(120300, "pc,notimes,mode=serialized", &is_said), NV_PC_CONTINUOUS);
+	assert_true(is_said && strstr(seen.note, "mode=continuous"));
+	assert_int_equal(limited(120400, "pc,notimes,mode=serialized", &is_said), NV_PC_SERIALIZED);
+	assert_false(is_said);
+	assert_int_equal(limited(120000, "", &is_said), NV_PC_OFF);
+	assert_false(is_said);
+}
+
+/* Before 12.4 an element of the samples was shorter: by its end, and by no byte more. */
+static void test_short_elements(void **state)
+{
+	(void)state;
+	start_with("pc,notimes");
+	nv.lib.version = 120300;
+	cupti.is_old = true;
+	nv_pc_context_made(CONTEXT);
+	cupti.n_pcs = 2500;
+	work(100);
+	assert_int_equal(last_range()->recorded, 7500);
+	assert_int_equal(seen.last_offset, 16 * 499);
+	cupti.n_left = 10;
+	nv_pc_context_gone(CONTEXT);
+	assert_int_equal(last_range()->recorded, 30);
+}
+
+/* 12.8.0 says itself that it cannot. */
+static void test_refused_beside_records(void **state)
+{
+	(void)state;
+	start_with("pc");
+	nv.lib.version = 120800;
+	cupti.enable = CUPTI_ERROR_NOT_COMPATIBLE;
+	nv_pc_context_made(CONTEXT);
+	assert_non_null(strstr(seen.note, "gpu=nvidia,pc,notimes"));
+}
+
 /* The configuration's buffer was too small: what is missing is counted. Other numbers of the
  * reasons, as another chip has them. */
 static void test_not_fitted(void **state)
@@ -195,6 +265,12 @@ static void test_refused(void **state)
 	work(100);
 	end(true);
 	assert_int_equal(cupti.n_got + cupti.n_disabled + seen.n_ranges, 0);
+	cupti.enable = CUPTI_ERROR_NOT_SUPPORTED;
+	nv_pc_context_made(CONTEXT);
+	assert_null(strstr(seen.note, "compute capability"));
+	cupti.units = 6; /* and all other attributes */
+	nv_pc_context_made(CONTEXT);
+	assert_non_null(strstr(seen.note, "compute capability 7.0 or later"));
 	cupti.enable = CUPTI_SUCCESS; /* the lock was given back */
 	nv_pc_context_made(CONTEXT);
 	assert_int_equal(cupti.n_enabled, 1);
@@ -508,6 +584,10 @@ int main(void)
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test_teardown(test_session, leave),
 		cmocka_unit_test_teardown(test_join, leave),
+		cmocka_unit_test(test_version_numbers),
+		cmocka_unit_test(test_version_limits),
+		cmocka_unit_test_teardown(test_short_elements, leave),
+		cmocka_unit_test_teardown(test_refused_beside_records, leave),
 		cmocka_unit_test_teardown(test_not_fitted, leave),
 		cmocka_unit_test_teardown(test_refused, leave),
 		cmocka_unit_test_teardown(test_attributes, leave),

@@ -496,6 +496,12 @@ static void test_buffers(void **state)
 	assert_int_equal(nv_shared.n_outstanding, NV_N_BUFFERS - 1);
 	nv_buffer_request(&at[0], &bytes, &most);
 	assert_ptr_equal(at[0], at[3]);
+	nv.lib.version = 120800; /* crashes when it gets none */
+	nv_buffer_request(&at[0], &bytes, &most);
+	assert_non_null(at[0]);
+	nv_buffer_complete(NULL, 0, at[0], NV_BUFFER_BYTES, 0);
+	nv_buffer_request(&at[1], &bytes, &most);
+	assert_ptr_equal(at[0], at[1]);
 }
 
 int main(void)

@@ -361,7 +361,8 @@ void nv_counters_start(void)
 	nv_counter_list_read(words, nv.options.n_counter_bytes, &counters.list, &wrong, &n_wrong);
 	missing = nv_profiler_open(&counters.api, nv.lib.path);
 	if (missing) {
-		nv_note("CUPTI has no function ", missing, NOTHING);
+		nv_note("CUPTI has no function ", missing,
+			", as before 12.6.2" NOTHING);
 		return;
 	}
 	atomic_store_explicit(&counters.is_on, true, memory_order_relaxed);

@@ -106,6 +106,7 @@ static bool open_library(void)
 			", and two do not work; only the CPU is measured");
 		return false;
 	}
+	nv_version_limit(&nv.options);
 	nv_tape_start(&nv.lib);
 	return true;
 }

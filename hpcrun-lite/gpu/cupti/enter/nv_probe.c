@@ -28,7 +28,7 @@ static bool wants_preload(const char *options, char *why, size_t why_bytes)
 
 static void list_device(const struct nv_library *l, CUdevice d, int number, int fd)
 {
-	char name[256] = "?";
+	char name[256] = "?", version[NV_VERSION_BYTES];
 	size_t memory = 0;
 	int driver = 0, units = 0, major = 0, minor = 0;
 	l->cuDeviceGetName(name, (int)sizeof name, d);
@@ -39,10 +39,9 @@ static void list_device(const struct nv_library *l, CUdevice d, int number, int 
 	l->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, d);
 	dprintf(fd,
 		"GPU %d: %s, %d units, %.1f GiB, compute capability %d.%d, driver for CUDA %d.%d; "
-		"CUPTI %u.%u.%u, %s\n",
+		"CUPTI %s, %s\n",
 		number, name, units, (double)memory / (1u << 30), major, minor, driver / 1000,
-		driver % 1000 / 10, l->version / 10000, l->version / 100 % 100, l->version % 100,
-		l->path);
+		driver % 1000 / 10, nv_library_version_text(l->version, version), l->path);
 }
 
 static void list(int fd)

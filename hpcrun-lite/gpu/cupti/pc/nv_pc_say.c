@@ -28,6 +28,17 @@ void nv_pc_say_refused(const struct nv_pc_session *s, CUptiResult r)
 			  "NVreg_RestrictProfilingToAdminUsers=0 of the kernel module nvidia; "
 			  "operations are still traced",
 			  "");
+	else if (r == CUPTI_ERROR_NOT_COMPATIBLE)
+		nv_pc_say(s,
+			  " is refused while operations are timed, as by CUPTI 12.8.0; operations "
+			  "are still traced. gpu=nvidia,pc,notimes samples without times",
+			  "");
+	else if (nv_device_attribute((CUdevice)s->device,
+				     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) < 7)
+		nv_pc_say(s,
+			  " is refused: it needs a GPU of compute capability 7.0 or later; "
+			  "operations are still traced. CUPTI says ",
+			  nv_result_name(r));
 	else
 		nv_pc_say(s, " is refused: ", nv_result_name(r));
 }

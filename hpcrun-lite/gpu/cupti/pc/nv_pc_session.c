@@ -33,10 +33,11 @@ static uint8_t *lay_out(CUpti_PCSamplingData *d, size_t n, size_t n_reasons, uin
 {
 	*d = (CUpti_PCSamplingData){
 		.size = sizeof *d, .collectNumPcs = n, .pPcData = (CUpti_PCSamplingPCData *)at};
-	at += n * sizeof *d->pPcData;
+	at += n * nv_version_pc_bytes();
 	for (size_t i = 0; i < n; i++) {
-		d->pPcData[i].size = sizeof *d->pPcData;
-		d->pPcData[i].stallReason = (CUpti_PCSamplingStallReason *)at;
+		CUpti_PCSamplingPCData *p = nv_version_pc(d, i);
+		p->size = nv_version_pc_bytes();
+		p->stallReason = (CUpti_PCSamplingStallReason *)at;
 		at += n_reasons * sizeof(CUpti_PCSamplingStallReason);
 	}
 	return at;
@@ -47,9 +48,9 @@ static bool make_memory(struct nv_pc_session *s)
 {
 	if (s->memory)
 		return true;
-	s->memory_bytes = (NV_PC_PER_CALL + room_of_left()) *
-			  (sizeof(CUpti_PCSamplingPCData) +
-			   s->n_reasons * sizeof(CUpti_PCSamplingStallReason));
+	s->memory_bytes =
+		(NV_PC_PER_CALL + room_of_left()) *
+		(nv_version_pc_bytes() + s->n_reasons * sizeof(CUpti_PCSamplingStallReason));
 	long at = sys_mmap(NULL, s->memory_bytes, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_is_error(at)) {

@@ -77,8 +77,8 @@ static uint64_t take_instruction(const struct nv_pc_session *s, const CUpti_PCSa
 {
 	struct gpu_pc_sample samples[NV_PC_MAX_REASONS];
 	size_t n = 0;
-	uint64_t sum = 0,
-		 id = p->correlationId && s->is_serialized ? nv_operation_id(p->correlationId) : 0;
+	uint32_t launch = s->is_serialized ? nv_version_pc_correlation(p) : 0;
+	uint64_t sum = 0, id = launch ? nv_operation_id(launch) : 0;
 	uint32_t function = function_of(s, p);
 	for (size_t i = 0; i < p->stallReasonCount && n < NV_PC_MAX_REASONS; i++) {
 		const CUpti_PCSamplingStallReason *r = &p->stallReason[i];
@@ -107,7 +107,7 @@ void nv_pc_take(struct nv_pc_session *s, const CUpti_PCSamplingData *data)
 	s->sums.dropped += data->droppedSamples;
 	s->sums.outside += data->nonUsrKernelsTotalSamples;
 	for (size_t i = 0; i < data->totalNumPcs && i < data->collectNumPcs; i++)
-		s->sums.recorded += take_instruction(s, &data->pPcData[i]);
+		s->sums.recorded += take_instruction(s, nv_version_pc(data, i));
 }
 
 void nv_pc_close_range(struct nv_pc_session *s, uint32_t flags, bool always)

@@ -148,7 +148,7 @@ static uint32_t look_at_records(uint8_t *buffer, size_t valid, uint32_t *offsets
 			offsets[n] = (uint32_t)((uint8_t *)record - buffer);
 		else if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
 			 record->kind == CUPTI_ACTIVITY_KIND_KERNEL)
-			tape_string(((const CUpti_ActivityKernel10 *)record)->name);
+			tape_string(((const nv_kernel_record *)record)->name);
 		n++;
 	}
 	return n;

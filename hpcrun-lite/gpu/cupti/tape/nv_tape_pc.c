@@ -60,7 +60,7 @@ static size_t data_bytes(const CUpti_PCSamplingData *d)
 {
 	size_t n = sizeof(struct recording_pc_data) + n_pcs(d) * sizeof(struct recording_pc);
 	for (size_t i = 0; i < n_pcs(d); i++)
-		n += d->pPcData[i].stallReasonCount * sizeof(struct recording_reason);
+		n += nv_version_pc(d, i)->stallReasonCount * sizeof(struct recording_reason);
 	return n;
 }
 
@@ -72,7 +72,7 @@ static uint8_t *write_pc(const CUpti_PCSamplingPCData *from, uint8_t *at)
 				    .offset = from->pcOffset,
 				    .name = (uint64_t)(uintptr_t)from->functionName,
 				    .function = from->functionIndex,
-				    .correlation = from->correlationId,
+				    .correlation = nv_version_pc_correlation(from),
 				    .n_reasons = (uint32_t)from->stallReasonCount};
 	for (size_t i = 0; i < from->stallReasonCount; i++)
 		r[i] = (struct recording_reason){from->stallReason[i].pcSamplingStallReasonIndex,
@@ -86,7 +86,7 @@ static void record_data(enum recording_function f, uint64_t begin, CUptiResult r
 	if (!begin)
 		return;
 	for (size_t i = 0; i < n_pcs(d); i++)
-		tape_string(d->pPcData[i].functionName);
+		tape_string(nv_version_pc(d, i)->functionName);
 	struct recording_call *e =
 		tape_call_event(f, begin, result, key_of(context), 0, d ? data_bytes(d) : 0);
 	if (!e)
@@ -102,7 +102,7 @@ static void record_data(enum recording_function f, uint64_t begin, CUptiResult r
 						 .n_pcs = (uint32_t)n_pcs(d),
 						 .is_full = d->hardwareBufferFull};
 		for (size_t i = 0; i < n_pcs(d); i++)
-			at = write_pc(&d->pPcData[i], at);
+			at = write_pc(nv_version_pc(d, i), at);
 	}
 	tape_commit();
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Buffers for CUPTI's records: at most 160 of 256 KiB, mapped when first needed and reused. CUPTI
- * asks for one in a thread of the program, inside a call, so this must be quick and without locks.
- * It returns buffers in a thread of its own. As long as a kernel runs, CUPTI keeps all buffers that
- * its thread has requested since. Test: tests/unit/cupti/test_cupti_record.c.
+ * Buffers for CUPTI's records: usually at most 160 of 256 KiB, mapped when first needed and reused.
+ * CUPTI asks for one in a thread of the program, inside a call, so this must be quick and without
+ * locks. It returns buffers in a thread of its own. As long as a kernel runs, CUPTI keeps all
+ * buffers that its thread has requested since. Test: tests/unit/cupti/test_cupti_record.c.
  */
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
@@ -12,10 +12,11 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-/* Takes a free buffer and returns its number; NV_N_BUFFERS: none is free. */
+/* Takes a free buffer and returns its number; NV_MOST_BUFFERS: none is free. */
 static unsigned take(void)
 {
-	for (unsigned i = 0; i < NV_N_BUFFERS; i++) {
+	const unsigned n = nv_version_needs_buffers() ? NV_MOST_BUFFERS : NV_N_BUFFERS;
+	for (unsigned i = 0; i < n; i++) {
 		_Atomic uint64_t *word = &nv_trace.taken[i / 64];
 		uint64_t bit = UINT64_C(1) << (i % 64),
 			 old = atomic_load_explicit(word, memory_order_relaxed);
@@ -28,7 +29,7 @@ static unsigned take(void)
 		    !(atomic_fetch_or_explicit(word, bit, memory_order_acquire) & bit))
 			return i;
 	}
-	return NV_N_BUFFERS;
+	return NV_MOST_BUFFERS;
 }
 
 static void give(unsigned i)
@@ -52,10 +53,10 @@ static uint8_t *memory_of(unsigned i)
 
 static unsigned number_of(const uint8_t *buffer)
 {
-	for (unsigned i = 0; buffer && i < NV_N_BUFFERS; i++)
+	for (unsigned i = 0; buffer && i < NV_MOST_BUFFERS; i++)
 		if (atomic_load_explicit(&nv_trace.buffer[i], memory_order_relaxed) == buffer)
 			return i;
-	return NV_N_BUFFERS;
+	return NV_MOST_BUFFERS;
 }
 
 /* If there is no buffer, CUPTI drops records and counts them. */
@@ -65,8 +66,8 @@ void CUPTIAPI nv_buffer_request(uint8_t **buffer, size_t *bytes, size_t *max_rec
 	if (nv_yield_request(buffer, bytes, max_records))
 		return;
 	unsigned i = take();
-	uint8_t *at = i < NV_N_BUFFERS ? memory_of(i) : NULL;
-	if (!at && i < NV_N_BUFFERS)
+	uint8_t *at = i < NV_MOST_BUFFERS ? memory_of(i) : NULL;
+	if (!at && i < NV_MOST_BUFFERS)
 		give(i);
 	*buffer = at;
 	*bytes = at ? NV_BUFFER_BYTES : 0;
@@ -92,7 +93,7 @@ void CUPTIAPI nv_buffer_complete(CUcontext context, uint32_t stream, uint8_t *bu
 	int saved = errno;
 	CUpti_Activity *record = NULL;
 	unsigned i = number_of(buffer);
-	if (i == NV_N_BUFFERS && nv_yield_has_client()) {
+	if (i == NV_MOST_BUFFERS && nv_yield_has_client()) {
 		nv_yield_complete(context, stream, buffer, bytes, valid_bytes);
 		return;
 	}
@@ -103,7 +104,7 @@ void CUPTIAPI nv_buffer_complete(CUcontext context, uint32_t stream, uint8_t *bu
 	       nv.lib.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS)
 		nv_record(record);
 	count_dropped(context, stream);
-	if (i < NV_N_BUFFERS) {
+	if (i < NV_MOST_BUFFERS) {
 		give(i);
 		/* Release: a thread that sees no outstanding buffer also sees all their records. */
 		atomic_fetch_sub_explicit(&nv_shared.n_outstanding, 1, memory_order_release);

@@ -32,7 +32,7 @@ static void tell(uint32_t correlation, uint32_t graph, const struct gpu_op *op)
 								    memory_order_relaxed));
 }
 
-static uint32_t shape_of(const CUpti_ActivityKernel10 *k)
+static uint32_t shape_of(const nv_kernel_record *k)
 {
 	const struct gpu_function function = {
 		.code = k->name ? nv_code_on(nv_kernel_code(id_of(k->correlationId), k->name),
@@ -52,7 +52,7 @@ static uint32_t shape_of(const CUpti_ActivityKernel10 *k)
 	});
 }
 
-static void kernel(const CUpti_ActivityKernel10 *k)
+static void kernel(const nv_kernel_record *k)
 {
 	if (k->name && nv_counters_is_own(k->name) && !nv_kernel_code(0, k->name))
 		return;
@@ -91,7 +91,7 @@ static unsigned direction_of(unsigned kind)
 	return kind < sizeof directions ? directions[kind] : MSR_GPU_COPY_UNKNOWN;
 }
 
-static void copy(const CUpti_ActivityMemcpy6 *c)
+static void copy(const nv_copy_record *c)
 {
 	tell(c->correlationId, c->graphId,
 	     &(struct gpu_op){
@@ -104,7 +104,7 @@ static void copy(const CUpti_ActivityMemcpy6 *c)
 	     });
 }
 
-static void peer_copy(const CUpti_ActivityMemcpyPtoP4 *c)
+static void peer_copy(const nv_peer_copy_record *c)
 {
 	tell(c->correlationId, c->graphId,
 	     &(struct gpu_op){
@@ -117,7 +117,7 @@ static void peer_copy(const CUpti_ActivityMemcpyPtoP4 *c)
 	     });
 }
 
-static void set(const CUpti_ActivityMemset4 *s)
+static void set(const nv_set_record *s)
 {
 	tell(s->correlationId, s->graphId, &(struct gpu_op){
 		.kind = MSR_GPU_SET, .start_ns = s->start, .end_ns = s->end, .amount = s->bytes,
@@ -129,18 +129,10 @@ void nv_record(const CUpti_Activity *record)
 {
 	switch (record->kind) {
 	case CUPTI_ACTIVITY_KIND_KERNEL:
-	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-		kernel((const CUpti_ActivityKernel10 *)record);
-		break;
-	case CUPTI_ACTIVITY_KIND_MEMCPY:
-		copy((const CUpti_ActivityMemcpy6 *)record);
-		break;
-	case CUPTI_ACTIVITY_KIND_MEMCPY2:
-		peer_copy((const CUpti_ActivityMemcpyPtoP4 *)record);
-		break;
-	case CUPTI_ACTIVITY_KIND_MEMSET:
-		set((const CUpti_ActivityMemset4 *)record);
-		break;
+	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: kernel((const nv_kernel_record *)record); break;
+	case CUPTI_ACTIVITY_KIND_MEMCPY: copy((const nv_copy_record *)record); break;
+	case CUPTI_ACTIVITY_KIND_MEMCPY2: peer_copy((const nv_peer_copy_record *)record); break;
+	case CUPTI_ACTIVITY_KIND_MEMSET: set((const nv_set_record *)record); break;
 	default: /* kinds that we did not ask for */
 		break;
 	}

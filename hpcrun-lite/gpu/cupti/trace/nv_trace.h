@@ -17,6 +17,7 @@ struct cupti_table; /* front/front.h */
 #define NV_MAX_CALLS 1536u       /* callback ids of the driver API that we handle */
 #define NV_BUFFER_BYTES ((size_t)256 << 10)
 #define NV_N_BUFFERS 160u /* at most 40 MiB; after that CUPTI drops records and counts them */
+#define NV_MOST_BUFFERS 1024u    /* ... or crashes: see nv_version_needs_buffers */
 #define NV_MANY_BUFFERS 120u     /* from here on we force CUPTI to deliver */
 /* number of allocations whose size we remember until they are freed */
 #define NV_MAX_ALLOCATIONS ((size_t)1 << 20)
@@ -113,8 +114,8 @@ struct nv_trace {
 	struct nv_graph last_launches[NV_MAX_GRAPHS]; /* under graph_lock */
 	_Atomic int unfinished;              /* enum msr_gpu_loss for records without times */
 	/* nv_buffer.c */
-	_Atomic(uint8_t *) buffer[NV_N_BUFFERS];
-	_Atomic uint64_t taken[(NV_N_BUFFERS + 63) / 64];
+	_Atomic(uint8_t *) buffer[NV_MOST_BUFFERS];
+	_Atomic uint64_t taken[(NV_MOST_BUFFERS + 63) / 64];
 	/* nv_flush.c */
 	/* the end has several steps, and the time that it may wait is used up */
 	bool end_was_in_vain;
