@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# What a processor must give; also in the folders of the run time that have its name.
+machine_headers = common/machine/machine.h \
+	common/machine/x86_64/x86_64.h common/machine/x86_64/x86_64_code.h \
+	common/machine/x86_64/x86_64_unwind.h
+
 # libhlbase: for the tools. libhlsafe: async-signal-safe, for the run-time library (never
 # sanitized).
 
 noinst_LTLIBRARIES += libhlbase.la libhlsafe.la libhlstring.la libhllibc.la libhldlsym.la \
 	libhlmodule.la
 libhlbase_la_SOURCES =
-libhlsafe_la_SOURCES =
+libhlsafe_la_SOURCES = $(machine_headers)
 libhlsafe_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 libhlstring_la_SOURCES =
 libhlstring_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS) -ffreestanding -fno-builtin

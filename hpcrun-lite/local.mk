@@ -258,7 +258,8 @@ libhpcrun_lite_la_SOURCES += \
 	hpcrun-lite/hooks/wait/hook_sleep.c \
 	hpcrun-lite/hooks/wait/hook_wait.h \
 	hpcrun-lite/hooks/wait/hook_wait_number.c hpcrun-lite/hooks/wait/hook_wait_number.h \
-	hpcrun-lite/hooks/wait/hook_wait_restart.c
+	hpcrun-lite/hooks/wait/hook_wait_restart.c \
+	hpcrun-lite/hooks/wait/wait_machine.h hpcrun-lite/hooks/wait/x86_64/wait_x86_64.c
 
 # The launcher: all but main is also linked into unit tests.
 launch_sources += \
@@ -495,7 +496,6 @@ UNWIND_SOURCES = \
 	hpcrun-lite/unwind/cfi.c hpcrun-lite/unwind/cfi.h hpcrun-lite/unwind/cfi_internal.h \
 	hpcrun-lite/unwind/cfi_search.c \
 	hpcrun-lite/unwind/compute.c \
-	hpcrun-lite/unwind/ctx_x86_64.c \
 	hpcrun-lite/unwind/deep.c hpcrun-lite/unwind/deep.h \
 	hpcrun-lite/unwind/expr.c \
 	hpcrun-lite/unwind/go.c hpcrun-lite/unwind/go.h hpcrun-lite/unwind/go_switch.c \
@@ -512,8 +512,9 @@ UNWIND_SOURCES = \
 	hpcrun-lite/unwind/walk.c \
 	hpcrun-lite/unwind/code/code_lines.c hpcrun-lite/unwind/code/code_lines.h \
 	hpcrun-lite/unwind/code/generated.c hpcrun-lite/unwind/code/generated.h \
-	hpcrun-lite/unwind/code/insn.c hpcrun-lite/unwind/code/insn.h \
-	hpcrun-lite/unwind/code/leave.c hpcrun-lite/unwind/code/leave.h
+	hpcrun-lite/unwind/code/insn.h \
+	hpcrun-lite/unwind/code/leave.c hpcrun-lite/unwind/code/leave.h \
+	hpcrun-lite/unwind/x86_64/insn_x86_64.c hpcrun-lite/unwind/x86_64/unwind_x86_64.c
 
 libhlunwind_la_SOURCES = $(UNWIND_SOURCES)
 libhlunwind_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)

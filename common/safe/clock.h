@@ -32,11 +32,7 @@ static inline uint64_t clock_mono_ns(void)
  */
 static inline uint64_t clock_ticks(void)
 {
-#if defined __x86_64__
-	return __builtin_ia32_rdtsc();
-#else
-	return clock_mono_ns();
-#endif
+	return machine_ticks();
 }
 
 /* CPU time of the calling thread. A system call of about 250 ns. */

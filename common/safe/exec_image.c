@@ -14,7 +14,6 @@
 
 #define MAX_INTERPRETERS 5 /* the kernel follows this many "#!" */
 #define NOSUID 2           /* ST_NOSUID in f_flags */
-#define DYNAMIC_LINKER "ld-linux-x86-64.so.2"
 
 static const char *base_name(const char *path)
 {
@@ -66,14 +65,14 @@ static enum exec_kind check_linker(int fd, const Elf64_Phdr *segment, char *link
 	if (n == 0 || n >= EXEC_NAME_MAX || sys_pread(fd, linker, n, segment->p_offset) != (long)n)
 		return EXEC_DAMAGED;
 	linker[n] = 0;
-	return strcmp(base_name(linker), DYNAMIC_LINKER) ? EXEC_OTHER_LIBC : EXEC_GOOD;
+	return strcmp(base_name(linker), MACHINE_LINKER) ? EXEC_OTHER_LIBC : EXEC_GOOD;
 }
 
 /* The user may run the dynamic linker itself: "ld-linux-x86-64.so.2 ./program". */
 static bool is_linker(const char *path)
 {
 	const char *name = base_name(path);
-	return !strcmp(name, DYNAMIC_LINKER) || !strcmp(name, "ld.so") ||
+	return !strcmp(name, MACHINE_LINKER) || !strcmp(name, "ld.so") ||
 	       !strncmp(name, "ld-2.", 5);
 }
 
@@ -145,7 +144,7 @@ static enum exec_kind check_elf(int fd, const Elf64_Ehdr *header, struct exec_im
 {
 	Elf64_Phdr linker = {0}, dynamic = {0};
 	image->machine = header->e_machine; /* at the same offset in both classes */
-	if (header->e_machine != EM_X86_64)
+	if (header->e_machine != MACHINE_ELF)
 		return EXEC_OTHER_MACHINE;
 	if (header->e_ident[EI_CLASS] != ELFCLASS64)
 		return EXEC_OTHER_ABI;

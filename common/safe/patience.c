@@ -15,7 +15,7 @@ bool patience_wait(struct patience *p)
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 	const uint32_t n = p->n_waits++;
 	if (n < SPINS) {
-		__builtin_ia32_pause();
+		machine_pause();
 		return true;
 	}
 	const uint64_t now_ns = clock_mono_ns();

@@ -7,6 +7,8 @@
  * turn a loop into a call of the function that contains it. Test:
  * tests/unit/common/test_safe_string.c.
  */
+#include "common/safe/sys.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -105,8 +107,7 @@ void *memcpy(void *restrict to, const void *restrict from, size_t n)
 
 void *memset(void *to, int c, size_t n)
 {
-	void *at = to;
-	__asm__ volatile("rep stosb" : "+D"(at), "+c"(n) : "a"(c) : "memory");
+	machine_fill(to, c, n);
 	return to;
 }
 

@@ -2,58 +2,30 @@
 /*
  * System calls without libc. They do not touch errno, they bypass every function that the hooks or
  * the program put in front of libc, and they are not cancellation points. Each returns what the
- * kernel returns: the result, or -errno. They never retry. Signal-safe. x86-64 Linux. Test:
+ * kernel returns: the result, or -errno. They never retry. Signal-safe. Test:
  * tests/unit/common/test_safe.c.
  */
 #ifndef COMMON_SAFE_SYS_H
 #define COMMON_SAFE_SYS_H
 
+#include "common/machine/machine.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/syscall.h>
 #include <time.h>
-
-static inline long sys_call6(long n, long a, long b, long c, long d, long e, long f)
-{
-	long result;
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
-}
 
 static inline long sys_call3(long n, long a, long b, long c)
 {
-	long result;
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(n), "D"(a), "S"(b), "d"(c)
-			 : "rcx", "r11", "memory");
-	return result;
+	return machine_call3(n, a, b, c);
 }
-
 static inline long sys_call4(long n, long a, long b, long c, long d)
 {
-	long result;
-	register long r10 __asm__("r10") = d;
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10)
-			 : "rcx", "r11", "memory");
-	return result;
+	return machine_call4(n, a, b, c, d);
 }
-
-/* The thread's own address (gcc before 11 has no __builtin_thread_pointer here). */
-static inline void *sys_thread_pointer(void)
+static inline long sys_call6(long n, long a, long b, long c, long d, long e, long f)
 {
-	void *thread;
-	__asm__("mov %%fs:0, %0" : "=r"(thread));
-	return thread;
+	return machine_call6(n, a, b, c, d, e, f);
 }
 
 /* True if `result` of sys_mmap() is an error. The value is then -errno. */

@@ -22,7 +22,7 @@ bool gpu_lock_wait(trylock *l)
 	for (unsigned i = 0; i < LOCK_SPINS; i++) {
 		if (gpu_lock_try(l))
 			return true;
-		__builtin_ia32_pause();
+		machine_pause();
 	}
 	for (unsigned i = 0; i < LOCK_YIELDS; i++) {
 		if (gpu_lock_try(l))

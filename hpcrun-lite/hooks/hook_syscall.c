@@ -93,87 +93,19 @@ static bool before_prctl(int option, long a, long b, long c)
 
 /* ---- hooks ---- */
 
-/*
- * syscall() reads only the number. The sixth argument is on the stack. If a caller passes fewer,
- * its own variables are there, which other threads may write. So we must not write that word, not
- * even with the same value, and a C function might.
- */
 struct hook_next hook_syscall_next = {"syscall", NULL};
-const unsigned char hook_syscall_is_special[] = {
-	[SYS_execve] = 1,        [SYS_execveat] = 1,        [SYS_exit_group] = 1,
-	[SYS_prctl] = 1,         [SYS_seccomp] = 1,         [SYS_rt_sigaction] = 1,
-	[SYS_rt_sigprocmask] = 1, [SYS_rt_sigpending] = 1,  [SYS_rt_sigtimedwait] = 1,
-	[SYS_rt_sigsuspend] = 1, [SYS_signalfd] = 1,        [SYS_signalfd4] = 1,
-	[SYS_sigaltstack] = 1,   [SYS_setuid] = 1,          [SYS_setreuid] = 1,
-	[SYS_setresuid] = 1,     [SYS_setfsuid] = 1,        [SYS_capset] = 1,
-	[SYS_chroot] = 1,        [SYS_fork] = 1,            [SYS_clone] = 1,
-};
+const unsigned char hook_syscall_is_special[MACHINE_SPECIAL_CALLS] = {
+	[SYS_execve] = 1,         [SYS_execveat] = 1,         [SYS_exit_group] = 1,
+	[SYS_prctl] = 1,          [SYS_seccomp] = 1,          [SYS_rt_sigaction] = 1,
+	[SYS_rt_sigprocmask] = 1, [SYS_rt_sigpending] = 1,    [SYS_rt_sigtimedwait] = 1,
+	[SYS_rt_sigsuspend] = 1,  [SYS_signalfd4] = 1,        [SYS_sigaltstack] = 1,
+	[SYS_setuid] = 1,         [SYS_setreuid] = 1,         [SYS_setresuid] = 1,
+	[SYS_setfsuid] = 1,       [SYS_capset] = 1,           [SYS_chroot] = 1,
+	[SYS_clone] = 1,          MACHINE_OLDER_SPECIAL_CALLS};
 _Static_assert(offsetof(struct hook_next, function) == 8 &&
-		       offsetof(struct wait_noted, number) == 8 &&
-		       sizeof hook_syscall_is_special == 323 && SYS_clone == 56 &&
-		       (CLONE_THREAD | CLONE_VM) == 0x10100,
-	       "as below");
-__asm__(
-	".pushsection .text\n"
-	".globl syscall\n"
-	".type syscall, @function\n"
-	"syscall:\n"
-	".cfi_startproc\n"
-	"endbr64\n"
-	"cmpq $322, %rdi\n"
-	"ja 2f\n"
-	"leaq hook_syscall_is_special(%rip), %rax\n"
-	"cmpb $0, (%rax,%rdi)\n"
-	"je 2f\n"
-	"cmpq $56, %rdi\n"
-	"jne hook_syscall_special\n"
-	"testl $0x10100, %esi\n" /* CLONE_THREAD, CLONE_VM */
-	"jne 2f\n"
-	"testq %rdx, %rdx\n" /* the child returns from here, on a copy of this stack */
-	"je hook_syscall_special\n"
-	"2:\n"
-	"movq wait_noted@gottpoff(%rip), %rax\n"
-	"movq %rsp, %fs:(%rax)\n"
-	"movq %rdi, %fs:8(%rax)\n"
-	"movq hook_syscall_next+8(%rip), %rax\n"
-	"testq %rax, %rax\n"
-	"je 1f\n"
-	"jmp *%rax\n"
-	"1:\n" /* called before hook_syscall_start() */
-	"pushq %rdi\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"pushq %rsi\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"pushq %rdx\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"pushq %rcx\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"pushq %r8\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"pushq %r9\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"subq $8, %rsp\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"leaq hook_syscall_next(%rip), %rdi\n"
-	"call hook_next_find\n"
-	"addq $8, %rsp\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"popq %r9\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"popq %r8\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"popq %rcx\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"popq %rdx\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"popq %rsi\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"popq %rdi\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"jmp *%rax\n"
-	".cfi_endproc\n"
-	".size syscall, .-syscall\n"
-	".popsection\n");
+		       offsetof(struct wait_noted, number) == 8,
+	       "as in the assembly");
+MACHINE_HOOK_SYSCALL;
 
 /* The kernel's struct sigaction. */
 struct disposition {

@@ -91,18 +91,15 @@ static struct start begin(void *argument, uintptr_t base)
 	return copy;
 }
 
-/* x86-64: the caller's frame begins above its bp and the return address. */
-#define BASE ((uintptr_t)__builtin_frame_address(0) + 16)
-
 static void *posix_thread(void *argument)
 {
-	struct start s = begin(argument, BASE);
+	struct start s = begin(argument, MACHINE_CFA());
 	return s.posix(s.argument);
 }
 
 static int c11_thread(void *argument)
 {
-	struct start s = begin(argument, BASE);
+	struct start s = begin(argument, MACHINE_CFA());
 	return s.c11(s.argument);
 }
 

@@ -6,6 +6,7 @@
 #include "hpcrun-lite/launch/program.h"
 
 #include "common/safe/exec_image.h"
+#include "common/safe/sys.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -31,6 +32,7 @@ static const char *machine_name(unsigned machine)
 {
 	switch (machine) {
 	case EM_386: return "32-bit x86";
+	case EM_X86_64: return "64-bit x86";
 	case EM_ARM: return "32-bit ARM";
 	case EM_AARCH64: return "64-bit ARM";
 	case EM_PPC64: return "64-bit POWER";
@@ -89,12 +91,13 @@ static enum program_verdict check_file(struct program *p)
 			   whose, file);
 	case EXEC_OTHER_MACHINE:
 		return say(p, PROGRAM_REFUSED,
-			   "%s%s is a program for %s; only 64-bit x86 programs can be measured",
+			   "%s%s is a program for %s; only " MACHINE_NAME
+			   " programs can be measured",
 			   whose, file, machine_name(image.machine));
 	case EXEC_OTHER_ABI:
 		return say(p, PROGRAM_REFUSED,
-			   "%s%s is a program of the x32 ABI; only 64-bit x86 programs can be "
-			   "measured",
+			   "%s%s is a program of the " MACHINE_OTHER_ABI " ABI; only " MACHINE_NAME
+			   " programs can be measured",
 			   whose, file);
 	case EXEC_OTHER_LIBC:
 		return say(p, PROGRAM_REFUSED,

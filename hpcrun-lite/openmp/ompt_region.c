@@ -13,9 +13,6 @@
 #include <stddef.h>
 
 enum {
-	REG_BP = 6, /* DWARF numbers */
-	REG_SP = 7,
-	REG_PC = 16,
 	/* Between our frame and the program's there are only a few small ones of the run time. */
 	RUN_TIME_STACK_BYTES = 1 << 16,
 };
@@ -52,9 +49,9 @@ static bool find_caller(uintptr_t enter, uintptr_t call, struct unwind_regs *reg
 	    frame[1] != call)
 		return false;
 	*regs = (struct unwind_regs){0};
-	regs->reg[REG_BP] = frame[0];
-	regs->reg[REG_SP] = (uintptr_t)(frame + 2);
-	regs->reg[REG_PC] = call - 1;
+	regs->reg[MACHINE_BP] = frame[0];
+	regs->reg[MACHINE_SP] = (uintptr_t)(frame + 2);
+	regs->reg[MACHINE_PC] = call - 1;
 	return true;
 }
 
@@ -88,9 +85,10 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 	(void)flags;
 	parallel->ptr = NULL;
 	if (!t || !frame || !find_caller(load(&frame->enter_frame), (uintptr_t)call, &regs) ||
-	    is_ours(regs.reg[REG_PC]))
+	    is_ours(regs.reg[MACHINE_PC]))
 		return;
-	const struct region_fork fork = {.place = regs.reg[REG_SP], .call = regs.reg[REG_PC]};
+	const struct region_fork fork = {.place = regs.reg[MACHINE_SP],
+					 .call = regs.reg[MACHINE_PC]};
 	keep_place(t);
 	parallel->ptr = region_fork(t, &fork, &regs, runtime_is_counting());
 }

@@ -6,6 +6,7 @@
 #include "hpcrun-lite/python/python_tls.h"
 
 #include "common/safe/load.h"
+#include "common/safe/sys.h"
 
 #include <string.h>
 
@@ -88,8 +89,7 @@ struct block {
 
 uintptr_t python_tls_place(const struct python_tls *tls)
 {
-	uintptr_t *thread;
-	__asm__("mov %%fs:0,%0" : "=r"(thread));
+	const uintptr_t *thread = machine_thread_pointer();
 	if (!tls->module)
 		return (uintptr_t)thread + tls->offset;
 	const struct block *blocks = (const struct block *)thread[1];

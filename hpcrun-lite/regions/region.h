@@ -21,6 +21,7 @@
 #define HPCRUN_LITE_REGIONS_REGION_H
 
 #include "common/safe/clock.h"
+#include "common/safe/sys.h"
 #include "hpcrun-lite/python/python.h"
 #include "hpcrun-lite/regions/stack_marks.h"
 #include "hpcrun-lite/unwind/unwind.h"
@@ -34,8 +35,8 @@ enum {
 	REGION_MAX_TIMED = 1024,  /* threads of a team whose time is taken */
 };
 
-/* The lowest place in the frame that called this function. x86-64: above bp and return address. */
-#define REGION_PLACE_OF_CALLER() ((uintptr_t)__builtin_frame_address(0) + 16)
+/* The lowest place in the frame that called this function. */
+#define REGION_PLACE_OF_CALLER() MACHINE_CFA()
 
 enum region_state {
 	REGION_IN_FUNCTION, /* the thread runs the function of the region */

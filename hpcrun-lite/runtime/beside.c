@@ -31,25 +31,7 @@ void beside_close_from(int first)
 long beside_spawn(void (*run)(void), uint8_t stack[BESIDE_STACK_BYTES], long flags,
 		  _Atomic uint32_t *runs)
 {
-	void (**top)(void) = (void (**)(void))(void *)(stack + BESIDE_STACK_BYTES);
-	long result;
-	register long r10 __asm__("r10") = (long)runs;
-	register long r8 __asm__("r8") = 0;
-	*(top -= 2) = run;
-	__asm__ volatile("syscall\n\t"
-			 "test %%rax, %%rax\n\t"
-			 "jnz 1f\n\t"
-			 "xor %%ebp, %%ebp\n\t"
-			 "pop %%rax\n\t"
-			 "add $8, %%rsp\n\t"
-			 "call *%%rax\n\t"
-			 "hlt\n"
-			 "1:"
-			 : "=a"(result)
-			 : "a"(SYS_clone), "D"(CLONE_VM | flags), "S"(top), "d"(0), "r"(r10),
-			   "r"(r8)
-			 : "rcx", "r11", "memory");
-	return result;
+	return machine_clone(run, stack + BESIDE_STACK_BYTES, CLONE_VM | flags, runs);
 }
 
 static _Atomic uint64_t cpu_ns; /* relaxed: a sum that nothing else depends on */

@@ -15,23 +15,9 @@ struct disposition {
 
 static struct disposition ours;
 
-/*
- * The code to which a handler returns. Debuggers and unwinders recognise a signal frame by these
- * bytes, which are the same as in libc.
- */
+/* The code to which a handler returns. */
 void signal_table_restorer(void);
-__asm__(
-	".pushsection .text\n"
-	".balign 16\n"
-	"nop\n"
-	".hidden signal_table_restorer\n"
-	".globl signal_table_restorer\n"
-	".type signal_table_restorer, @function\n"
-	"signal_table_restorer:\n"
-	"movq $15, %rax\n" /* SYS_rt_sigreturn */
-	"syscall\n"
-	".size signal_table_restorer, .-signal_table_restorer\n"
-	".popsection\n");
+MACHINE_RESTORER(signal_table_restorer);
 
 #define SA_RESTORER 0x04000000ul /* the kernel's flag */
 

@@ -50,7 +50,7 @@ struct thread {
 	uintptr_t code;               /* that function */
 	_Atomic bool may_lose_code;   /* that object is being unloaded, or was */
 	bool has_lent_stack;          /* see sample_entry_begin() */
-	uintptr_t fs_base;            /* where the thread's variables are */
+	uintptr_t base;               /* where the thread's variables are */
 	uintptr_t own_stack;          /* end of THREAD_OWN_STACK bytes for the handler */
 	struct sample_thread sample;
 	struct thread_off off;

@@ -437,7 +437,7 @@ static unsigned expiries(struct cputime_state *s, uint64_t *count)
 static bool in_system_call(const ucontext_t *context)
 {
 	uint8_t code[2];
-	uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+	uintptr_t pc = machine_pc(context);
 	return load_guarded(code, pc - 2, sizeof code) == sizeof code && code[0] == 0x0f &&
 	       code[1] == 0x05;
 }

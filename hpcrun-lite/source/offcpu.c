@@ -147,15 +147,15 @@ static void begin(struct offcpu_state *s)
 
 static struct place place_of(const ucontext_t *context)
 {
-	const greg_t *reg = context->uc_mcontext.gregs;
-	return (struct place){(uint64_t)reg[REG_RIP], (uint64_t)reg[REG_RSP],
-			      (uint64_t)reg[REG_RDI]};
+	return (struct place){machine_pc(context), machine_sp(context),
+			      (uint64_t)machine_argument(context, 0)};
 }
 
 /* The pc of a call that goes on is at the instruction; if we continue the call, it is after it. */
 static bool is_same_place(const struct place *a, const struct place *b)
 {
-	return a->sp == b->sp && a->argument == b->argument && a->pc - b->pc + 2 <= 4;
+	return a->sp == b->sp && a->argument == b->argument &&
+	       a->pc - b->pc + MACHINE_CALL_BYTES <= 2 * MACHINE_CALL_BYTES;
 }
 
 /*

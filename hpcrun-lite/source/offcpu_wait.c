@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See offcpu_wait.h. The layout of locks is that of glibc on x86-64, which is part of its ABI. Must
+ * See offcpu_wait.h. The layout of locks is that of glibc, which is part of its ABI. Must
  * not wait, lock or allocate.
  */
 #include "hpcrun-lite/source/offcpu_wait.h"
@@ -87,15 +87,15 @@ static int owner_of_rwlock(uintptr_t address)
 }
 
 /* Returns the tid of the lock's holder if libc's code is what waits, else 0. */
-static int owner_of(const greg_t *reg)
+static int owner_of(const ucontext_t *context)
 {
-	const uintptr_t pc = (uintptr_t)reg[REG_RIP], word = (uintptr_t)reg[REG_RDI];
+	const uintptr_t word = (uintptr_t)machine_argument(context, 0);
 	uint32_t value;
-	if (!is_in_libc(pc))
+	if (!is_in_libc(machine_pc(context)))
 		return 0;
-	switch (reg[REG_RSI] & FUTEX_CMD_MASK) {
+	switch (machine_argument(context, 1) & FUTEX_CMD_MASK) {
 	case FUTEX_WAIT: /* 2: locked, and others wait */
-		return (uint32_t)reg[REG_RDX] == 2 ? owner_of_mutex(word) : 0;
+		return (uint32_t)machine_argument(context, 2) == 2 ? owner_of_mutex(word) : 0;
 	case FUTEX_LOCK_PI:
 	case FUTEX_LOCK_PI2:
 		return load_guarded(&value, word, sizeof value) == sizeof value
@@ -115,11 +115,10 @@ static int owner_of(const greg_t *reg)
  * Condition variables, semaphores and, since glibc 2.34, pthread_join use FUTEX_WAIT_BITSET, as
  * timed and read-write locks do. The kernel wakes the older pthread_join, so its futex is shared.
  */
-static bool waits_for_thread(const greg_t *reg, int owner)
+static bool waits_for_thread(const ucontext_t *context, int owner)
 {
-	const uintptr_t pc = (uintptr_t)reg[REG_RIP];
-	const long command = reg[REG_RSI];
-	if (!is_in_libc(pc) || owner)
+	const long command = machine_argument(context, 1);
+	if (!is_in_libc(machine_pc(context)) || owner)
 		return false;
 	return (command & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET ||
 	       ((command & FUTEX_CMD_MASK) == FUTEX_WAIT && !(command & FUTEX_PRIVATE_FLAG));
@@ -259,12 +258,11 @@ static enum msr_wait cause_of_descriptor(int fd)
 }
 
 /* posix_spawn() waits for the child's exec, too, with clone() or clone3(). */
-static bool is_vfork(long number, const greg_t *reg)
+static bool is_vfork(long number, const ucontext_t *context)
 {
-	uint64_t flags = (uint64_t)reg[REG_RDI];
+	uint64_t flags = (uint64_t)machine_argument(context, 0);
 	if (number == SYS_clone3)
-		return load_guarded(&flags, (uintptr_t)reg[REG_RDI], sizeof flags) ==
-			       sizeof flags &&
+		return load_guarded(&flags, (uintptr_t)flags, sizeof flags) == sizeof flags &&
 		       (flags & CLONE_VFORK);
 	return number == SYS_clone && (flags & CLONE_VFORK);
 }
@@ -284,45 +282,45 @@ static bool waits_for_futex(long command)
 
 void offcpu_wait_find(const ucontext_t *context, long number, struct offcpu_wait *wait)
 {
-	const greg_t *reg = context->uc_mcontext.gregs;
+	const long first = machine_argument(context, 0);
 	*wait = (struct offcpu_wait){.cause = cause_of(number)};
-	if (number == SYS_futex && !waits_for_futex(reg[REG_RSI])) {
+	if (number == SYS_futex && !waits_for_futex(machine_argument(context, 1))) {
 		wait->cause = MSR_WAIT_OTHER;
 	} else if (number == SYS_futex) {
 		wait->object = SOURCE_OBJECT_LOCK;
-		wait->object_id = (uint64_t)reg[REG_RDI];
-		wait->owner = owner_of(reg);
-		if (waits_for_thread(reg, wait->owner))
+		wait->object_id = (uint64_t)first;
+		wait->owner = owner_of(context);
+		if (waits_for_thread(context, wait->owner))
 			wait->cause = MSR_WAIT_THREAD;
-	} else if (is_vfork(number, reg)) {
+	} else if (is_vfork(number, context)) {
 		wait->cause = MSR_WAIT_CHILD;
 	} else if (has_descriptor(number) || is_socket_call(number) || is_sync(number) ||
 		   number == SYS_ioctl) {
 		wait->object = SOURCE_OBJECT_DESCRIPTOR;
-		wait->object_id = (uint64_t)(uint32_t)reg[REG_RDI];
+		wait->object_id = (uint64_t)(uint32_t)first;
 		if (is_sync(number))
 			wait->cause = MSR_WAIT_SYNC;
 		else if (number != SYS_ioctl)
-			wait->cause = cause_of_descriptor((int)reg[REG_RDI]);
+			wait->cause = cause_of_descriptor((int)first);
 	}
-	wait->is_timed_socket = wait->cause == MSR_WAIT_SOCKET && reg[REG_RAX] == -EINTR;
+	wait->is_timed_socket = wait->cause == MSR_WAIT_SOCKET && machine_result(context) == -EINTR;
 }
 
 bool offcpu_wait_is_cut_short(const ucontext_t *context, long number)
 {
-	const greg_t *reg = context->uc_mcontext.gregs;
-	const bool waits_for_all = reg[REG_R10] & MSG_WAITALL;
+	const long result = machine_result(context), asked = machine_argument(context, 2);
+	const bool waits_for_all = machine_argument(context, 3) & MSG_WAITALL;
 	switch (number) {
-	case SYS_recvfrom: return waits_for_all && reg[REG_RAX] > 0 && reg[REG_RAX] < reg[REG_RDX];
+	case SYS_recvfrom: return waits_for_all && result > 0 && result < asked;
 	case SYS_write:
-	case SYS_sendto: return reg[REG_RAX] > 0 && reg[REG_RAX] < reg[REG_RDX];
-	case SYS_recvmsg: return reg[REG_RAX] > 0 && (reg[REG_RDX] & MSG_WAITALL);
+	case SYS_sendto: return result > 0 && result < asked;
+	case SYS_recvmsg: return result > 0 && (asked & MSG_WAITALL);
 	case SYS_writev: /* we do not read the vectors */
 	case SYS_sendmsg:
 	case SYS_sendfile:
-	case SYS_splice: return reg[REG_RAX] > 0;
+	case SYS_splice: return result > 0;
 	case SYS_io_uring_enter: /* it submitted and then waited for completions */
-		return reg[REG_RAX] > 0 && reg[REG_RDX] > 0;
+		return result > 0 && asked > 0;
 	default: return false;
 	}
 }

@@ -7,6 +7,7 @@
  * allocate, wait or throw. Test: tests/cli/torch/torch_backward.sh.
  */
 #include "common/safe/find_object.h"
+#include "common/safe/sys.h"
 #include "hpcrun-lite/torch/torch.h"
 
 #include <dlfcn.h>
@@ -151,10 +152,7 @@ uint64_t next_number(void)
 
 EXPORT evaluate_fn evaluate __asm__(EVALUATE);
 
-/*
- * x86-64: the return address is above the frame pointer. After the jump it belongs to the frame of
- * the real function.
- */
+/* After the jump, the highest word of our frame belongs to the frame of the real function. */
 void evaluate(void *engine, void *task, void *node, void *inputs, void *queue)
 {
 	static _Atomic(void *) cache;
@@ -162,7 +160,6 @@ void evaluate(void *engine, void *task, void *node, void *inputs, void *queue)
 		(evaluate_fn *)(uintptr_t)real_of(&cache, EVALUATE, __builtin_return_address(0));
 	if (!real)
 		return;
-	note_evaluate(node, (uintptr_t)__builtin_frame_address(0) + 8,
-		      (const void *)(uintptr_t)real);
+	note_evaluate(node, MACHINE_CFA() - sizeof(uint64_t), (const void *)(uintptr_t)real);
 	real(engine, task, node, inputs, queue);
 }

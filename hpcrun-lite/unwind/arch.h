@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the unwinder must know about the processor. Each processor has its own ctx_<arch>.c.
+ * What the unwinder must know about the processor. Each processor has a folder here, and its
+ * numbers are in a header of common/machine:
+ *
+ *   ARCH_CALLEE_SAVED     registers that a function keeps, as bits
+ *   ARCH_CALL_MAX_BYTES   length of the longest call instruction
+ *   ARCH_INSN_MAX_BYTES   length of the longest instruction
+ *   ARCH_STUB_BYTES       length of the part of a PLT stub that leads to its slot
+ *   ARCH_SIGRETURN_BYTES  length of what arch_is_sigreturn() looks at
+ *   ARCH_PLACE_BYTES, ARCH_ENTRY_BYTES  what arch_place_of() and arch_makes_frame() look at
+ *   ARCH_SIGNAL_BP, _SP, _PC  offsets of the saved registers in a signal frame, from sp as the
+ *                         handler returns
+ *
  * Register numbers are DWARF's. Signal-safe. Tests: tests/unit/unwind/test_unwind_cfi.c,
  * tests/workload/unwind/unwind_steps.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_ARCH_H
 #define HPCRUN_LITE_UNWIND_ARCH_H
 
+#include "common/safe/sys.h"
 #include "hpcrun-lite/unwind/cfi.h"
 #include "hpcrun-lite/unwind/code/code_lines.h"
 #include "hpcrun-lite/unwind/regs.h"
 
-#include <ucontext.h>
-
 enum {
-	ARCH_BP = 6,
-	ARCH_SP = 7,
-	ARCH_PC = 16,
-	/* rbx rbp r12..r15 */
-	ARCH_CALLEE_SAVED = 1 << 3 | 1 << 6 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15,
-	ARCH_ALL_REGS = (1 << CFI_N_REGS) - 1,
-	ARCH_CALL_MAX_BYTES = 7,
-	ARCH_STUB_BYTES = 11, /* of a PLT stub: endbr64, bnd jmp *slot(%rip) */
-	/*
-	 * Offsets of the saved registers from sp in a signal frame (struct rt_sigframe, after its
-	 * return address).
-	 */
-	ARCH_SIGNAL_BP = 120,
-	ARCH_SIGNAL_SP = 160,
-	ARCH_SIGNAL_PC = 168,
+	ARCH_BP = MACHINE_BP,
+	ARCH_SP = MACHINE_SP,
+	ARCH_PC = MACHINE_PC,
 };
+#define ARCH_ALL_REGS ((UINT64_C(1) << CFI_N_REGS) - 1)
 
 void arch_regs_from_context(struct regs *regs, const ucontext_t *context);
 
@@ -90,14 +89,12 @@ enum arch_place arch_place_of(const uint8_t *code, size_t n_bytes);
  * %rbp; mov %rsp, %rbp.
  */
 bool arch_makes_frame(const uint8_t *code, size_t n_bytes);
-enum { ARCH_ENTRY_BYTES = 32 };
 
 /*
  * Returns true for the trampoline through which a signal handler returns. The kernel's signal frame
  * is then at sp.
  */
 bool arch_is_sigreturn(const uint8_t *code, size_t n_bytes);
-enum { ARCH_SIGRETURN_BYTES = 9, ARCH_PLACE_BYTES = 20 };
 
 /* The first place in the code where __builtin_eh_return leaves the function, or NULL. */
 const uint8_t *arch_find_eh_return(const uint8_t *code, size_t n_bytes);

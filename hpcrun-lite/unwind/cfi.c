@@ -54,7 +54,7 @@ uint64_t cfi_pointer(struct bytes *b, uint8_t encoding, uintptr_t base)
 	case PE_PCREL: return v + here;
 	case PE_DATAREL: return v + base;
 	}
-	b->bad = true; /* text or function relative: no compiler generates these for x86-64 */
+	b->bad = true; /* text or function relative: no compiler generates these */
 	return 0;
 }
 

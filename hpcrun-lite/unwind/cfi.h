@@ -11,17 +11,15 @@
 #ifndef HPCRUN_LITE_UNWIND_CFI_H
 #define HPCRUN_LITE_UNWIND_CFI_H
 
+#include "common/safe/sys.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
-	/*
-	 * x86-64: DWARF numbers 0..15, and 16 for the return address. Rules of higher registers are
-	 * ignored.
-	 */
-	CFI_N_REGS = 17,
-	CFI_REMEMBER_MAX = 6, /* nested DW_CFA_remember_state; compilers use 1 */
+	CFI_N_REGS = MACHINE_N_REGS, /* rules of higher registers are ignored */
+	CFI_REMEMBER_MAX = 6,        /* nested DW_CFA_remember_state; compilers use 1 */
 	/* Maximum length of a CIE or FDE that has to be copied; longer ones are bad. */
 	CFI_COPY_BYTES = 1024
 };

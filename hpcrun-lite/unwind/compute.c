@@ -115,16 +115,16 @@ static bool recipe_of_leave(const struct leave *l, uint64_t *recipe)
 }
 
 /* The register of the CFA, as a bit. */
-static uint16_t needs_of(uint64_t recipe)
+static uint32_t needs_of(uint64_t recipe)
 {
 	const enum recipe_kind kind = recipe_kind(recipe);
 	const unsigned reg = kind == RECIPE_SP ? ARCH_SP
 			     : kind == RECIPE_BP || kind == RECIPE_DEREF_BP ? ARCH_BP
 									   : recipe_reg(recipe).reg;
-	return (uint16_t)(1u << reg);
+	return UINT32_C(1) << reg;
 }
 
-static uint64_t known_recipe(void *arg, uint64_t pc, uint16_t *needs)
+static uint64_t known_recipe(void *arg, uint64_t pc, uint32_t *needs)
 {
 	enum { FLAGS = RECIPE_IN_TEXT | RECIPE_SKIP | RECIPE_AFTER_CALL | RECIPE_AT_START };
 	const struct walk *w = arg;
@@ -142,7 +142,7 @@ static uint64_t known_recipe(void *arg, uint64_t pc, uint16_t *needs)
 static void insert_passed(struct walk *w, const struct leave *l, uint64_t recipe, uint16_t module,
 			  uintptr_t bias)
 {
-	const uint16_t needs = needs_of(recipe);
+	const uint32_t needs = needs_of(recipe);
 	for (unsigned i = 0; i < l->n_passed; i++)
 		if (!(needs & ~l->kept[i]))
 			recipe_insert(w->tag, l->passed[i], module, bias,

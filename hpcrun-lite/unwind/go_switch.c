@@ -71,7 +71,7 @@ static bool find_left_goroutine(struct walk *w, const uint8_t *code, uint64_t co
 	uint64_t g0;
 	int64_t offset;
 	if (!find_g_offset(w, code, code_at, &offset) ||
-	    !load(w, (uint64_t)sys_thread_pointer() + (uint64_t)offset, &g0, sizeof g0) ||
+	    !load(w, (uint64_t)machine_thread_pointer() + (uint64_t)offset, &g0, sizeof g0) ||
 	    !load(w, g0, g, G_BYTES))
 		return false;
 	const uint64_t m_at = word(g, G_M);

@@ -14,7 +14,7 @@ enum { EXPR_STACK_MAX = 32, EXPR_STEPS_MAX = 512 };
 /* Registers by DWARF number. Bit i of `known` is set if reg[i] is valid. */
 struct regs {
 	uint64_t reg[CFI_N_REGS];
-	uint32_t known;
+	uint64_t known;
 };
 
 enum expr_status { EXPR_OK, EXPR_BAD, EXPR_UNREADABLE };

@@ -90,7 +90,7 @@ enum step_status step_regs(struct unwind_thread *t, bool *exact)
 		if ((status = apply_rule(t, r, frame.signal, cfa, &t->next.reg[r], &known)) !=
 		    STEP_OK)
 			return status;
-		t->next.known |= (uint32_t)known << r;
+		t->next.known |= (uint64_t)known << r;
 	}
 	if (!t->cfi.row.reg[ARCH_SP].given)
 		t->next.reg[ARCH_SP] = cfa;
@@ -98,7 +98,7 @@ enum step_status step_regs(struct unwind_thread *t, bool *exact)
 	t->next.reg[ARCH_PC] = t->next.reg[column];
 	if (t->cfi.row.reg[column].kind == CFI_SAME || !(t->next.known >> column & 1))
 		return STEP_BAD_CFI;
-	t->next.known |= 1U << ARCH_SP | 1U << ARCH_PC;
+	t->next.known |= UINT64_C(1) << ARCH_SP | UINT64_C(1) << ARCH_PC;
 	t->regs = t->next;
 	*exact = frame.signal;
 	return STEP_OK;
@@ -134,7 +134,8 @@ static enum step_status carry(struct walk *w)
 			t->regs.reg[ARCH_PC] = to->pc;
 			t->regs.reg[ARCH_SP] = to->sp;
 			t->regs.reg[ARCH_BP] = to->bp;
-			t->regs.known = 1U << ARCH_PC | 1U << ARCH_SP | 1U << ARCH_BP;
+			t->regs.known = UINT64_C(1) << ARCH_PC | UINT64_C(1) << ARCH_SP |
+					UINT64_C(1) << ARCH_BP;
 		}
 		t->regs_at++;
 	}

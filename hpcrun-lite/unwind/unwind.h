@@ -21,10 +21,11 @@
 
 #include "common/safe/find_object.h"
 
+#include "common/safe/sys.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <ucontext.h>
 
 /*
  * A packed address: bits 63..48 module id (0: no module), bit 47 guess, bits 46..0 link address
@@ -177,9 +178,9 @@ bool unwind_find_return(struct unwind_thread *thread, const ucontext_t *context,
 			uint64_t *sp);
 
 /* Registers by DWARF number. The pc is that of the next instruction. */
-#define UNWIND_N_REGS 17
+#define UNWIND_N_REGS MACHINE_N_REGS
 struct unwind_regs {
-	uint64_t reg[UNWIND_N_REGS]; /* x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip */
+	uint64_t reg[UNWIND_N_REGS];
 };
 
 /* Like unwind_walk(), from a register state. */

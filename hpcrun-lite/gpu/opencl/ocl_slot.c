@@ -3,31 +3,16 @@
  * Counts calls of functions whose signature is unknown. A slot is a few instructions that count the
  * call and jump to the function. Test: tests/unit/opencl/test_opencl_hidden.c.
  */
+#include "common/safe/sys.h"
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
 #define N_SLOTS 32u
-#define SLOT_BYTES 32u
 
 /* Slot i counts one call and jumps to the function. It changes no register. */
 _Atomic uint64_t ocl_slot_counts[N_SLOTS] __attribute__((visibility("hidden")));
 _Atomic(void *) ocl_slot_targets[N_SLOTS] __attribute__((visibility("hidden")));
 extern const char ocl_slots[] __attribute__((visibility("hidden")));
-__asm__(".text\n"
-	".p2align 5\n"
-	".globl ocl_slots\n"
-	".hidden ocl_slots\n"
-	".type ocl_slots, @function\n"
-	"ocl_slots:\n"
-	".set ocl_slot_number, 0\n"
-	".rept 32\n"
-	".p2align 5\n"
-	"endbr64\n"
-	"lock incq ocl_slot_counts+8*ocl_slot_number(%rip)\n"
-	"jmp *ocl_slot_targets+8*ocl_slot_number(%rip)\n"
-	".set ocl_slot_number, ocl_slot_number+1\n"
-	".endr\n"
-	".p2align 5\n"
-	".size ocl_slots, .-ocl_slots\n");
+MACHINE_SLOTS(ocl_slots, ocl_slot_counts, ocl_slot_targets);
 
 void *ocl_slot_for(struct ocl_state *s, void *function)
 {
@@ -38,7 +23,7 @@ void *ocl_slot_for(struct ocl_state *s, void *function)
 		if (target && target != function)
 			continue;
 		atomic_store_explicit(&ocl_slot_targets[i], function, memory_order_release);
-		result = (void *)(uintptr_t)(ocl_slots + (size_t)i * SLOT_BYTES);
+		result = (void *)(uintptr_t)(ocl_slots + (size_t)i * MACHINE_SLOT_BYTES);
 		break;
 	}
 	pthread_mutex_unlock(&s->define);

@@ -6,6 +6,7 @@
  * only the first 8 or 16 of its 128 bytes. A buffer without a mask may be shorter. Signal-safe.
  * Test: tests/cli/sacred/sacred_winch.sh.
  */
+#include "common/safe/sys.h"
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
 #include "hpcrun-lite/runtime/next.h"
 
@@ -42,40 +43,7 @@ __attribute__((used)) void *hook_jump_save(struct __jmp_buf_tag *buffer, int sav
 }
 
 /* setjmp returns twice, into the caller's frame, so none of our frames may be in between. */
-__asm__(
-	".pushsection .text\n"
-	".globl setjmp\n"
-	".type setjmp, @function\n"
-	"setjmp:\n"
-	".cfi_startproc\n"
-	"endbr64\n"
-	"movl $1, %esi\n"
-	"jmp 1f\n"
-	".cfi_endproc\n"
-	".size setjmp, .-setjmp\n"
-	".globl __sigsetjmp\n"
-	".type __sigsetjmp, @function\n"
-	"__sigsetjmp:\n"
-	".cfi_startproc\n"
-	"endbr64\n"
-	"1:\n"
-	"pushq %rdi\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"pushq %rsi\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"subq $8, %rsp\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"call hook_jump_save\n"
-	"addq $8, %rsp\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"popq %rsi\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"popq %rdi\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"jmp *%rax\n"
-	".cfi_endproc\n"
-	".size __sigsetjmp, .-__sigsetjmp\n"
-	".popsection\n");
+MACHINE_HOOK_SETJMP(hook_jump_save);
 
 /* Restores the mask first, as libc does: a signal that this unblocks is handled before the jump. */
 static NORETURN void jump(struct hook_next *next, struct __jmp_buf_tag *buffer, int value)

@@ -64,7 +64,7 @@ static uint64_t lock(void)
 {
 	uint64_t before = signal_table_mask(SIG_BLOCK, ~UINT64_C(0));
 	while (atomic_flag_test_and_set_explicit(&kept_lock, memory_order_acquire))
-		__builtin_ia32_pause();
+		machine_pause();
 	return before;
 }
 
@@ -102,7 +102,7 @@ int hook_own_keep(int sig, const struct sigaction *act, struct sigaction *old)
 static void put(struct delivery *d, const siginfo_t *info)
 {
 	while (atomic_flag_test_and_set_explicit(&kept_lock, memory_order_acquire))
-		__builtin_ia32_pause();
+		machine_pause();
 	if (!d->is_there)
 		d->info = *info;
 	d->is_there = true;
@@ -286,7 +286,7 @@ static bool on_foreign(int sig, siginfo_t *info, void *context)
 	if (hook_signal_hidden_bits() & signal_bit(sig))
 		return hold(info, context);
 	while (atomic_flag_test_and_set_explicit(&kept_lock, memory_order_acquire))
-		__builtin_ia32_pause();
+		machine_pause();
 	struct sigaction act = kept[sig];
 	if (act.sa_flags & (int)SA_RESETHAND)
 		kept[sig].sa_handler = SIG_DFL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds out which system call a signal interrupted; see hook_wait_number.h. Looks at the code
- * before the call, then at what the hook of syscall() noted, then at the argument of libc's
- * function for cancellable calls. doc/transparency.md explains the last one. Must not wait or lock.
+ * Finds out which system call a signal interrupted if the code before it does not show that; see
+ * hook_wait_number.h. Looks at what the hook of syscall() noted, then at the argument of libc's
+ * function for cancellable calls. doc/transparency.md explains the latter. Must not wait or lock.
  * Tests: tests/cli/sacred/sacred_wait.sh, tests/cli/sacred/sacred_cancel.sh.
  */
 #include "hpcrun-lite/hooks/wait/hook_wait_number.h"
@@ -17,83 +17,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-
-/* ---- the code before the call ---- */
-
-enum { SYSCALL_BYTES = 2, MOV_BYTES = 5, BEFORE_BYTES = 40, REX_B = 0x41 };
-
-/*
- * Length of an instruction that sets an argument of a system call: mov, lea, movslq or xor, to a
- * register other than eax. 0: another instruction.
- */
-static size_t argument_bytes(const uint8_t *code, size_t n_left)
-{
-	const uint8_t rex = n_left > 0 && (code[0] & 0xf0) == 0x40 ? code[0] : 0;
-	size_t n = rex ? 1 : 0;
-	if (n_left < n + 2)
-		return 0;
-	const uint8_t opcode = code[n], modrm = code[n + 1];
-	if ((opcode & 0xf8) == 0xb8)
-		return (rex & 8) || (opcode == 0xb8 && !(rex & 1)) ? 0 : n + 5;
-	const bool to_rm = opcode == 0x89 || opcode == 0x31;
-	if (!to_rm && opcode != 0x8b && opcode != 0x8d && opcode != 0x63)
-		return 0;
-	const unsigned mod = modrm >> 6, rm = modrm & 7, reg = modrm >> 3 & 7;
-	const bool is_memory = mod != 3;
-	if (to_rm && is_memory)
-		return 0;
-	if (to_rm ? rm == 0 && !(rex & 1) : reg == 0 && !(rex & 4))
-		return 0;
-	n += 2 + (is_memory && rm == 4);
-	return n + (mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0);
-}
-
-/* The number in "mov $number, %eax" at `code`, if only arguments follow up to `end`. */
-static long number_at(const uint8_t *code, const uint8_t *end)
-{
-	int32_t number;
-	memcpy(&number, code + 1, sizeof number);
-	for (code += MOV_BYTES; code < end;) {
-		const size_t n = argument_bytes(code, (size_t)(end - code));
-		if (n == 0)
-			return UNKNOWN_CALL;
-		code += n;
-	}
-	return code == end && number >= 0 && number < 1024 ? number : UNKNOWN_CALL;
-}
-
-/*
- * Returns true after "xor %eax, %eax", and after "test %eax, %eax; jne elsewhere", with which older
- * glibc (2.31) finds out whether it has threads.
- */
-static bool is_zero_at(const uint8_t *end)
-{
-	return (end[-2] == 0x31 && end[-1] == 0xc0) ||
-	       (end[-4] == 0x85 && end[-3] == 0xc0 && end[-2] == 0x75);
-}
-
-/* Works up to glibc 2.40. Number 0 is the call read. */
-long wait_number_in_code(uintptr_t pc)
-{
-	uint8_t code[BEFORE_BYTES + SYSCALL_BYTES];
-	const uint8_t *end = code + BEFORE_BYTES;
-	size_t n = sizeof code;
-	if (load_guarded(code, pc - n, n) != n) {
-		n = MOV_BYTES + 1 + SYSCALL_BYTES; /* the bytes before that may not be mapped */
-		if (load_guarded(code + sizeof code - n, pc - n, n) != n)
-			return NO_CALL;
-	}
-	if (end[0] != 0x0f || end[1] != 0x05)
-		return NO_CALL;
-	if (is_zero_at(end))
-		return SYS_read;
-	long number = UNKNOWN_CALL;
-	for (const uint8_t *at = end - MOV_BYTES;
-	     number == UNKNOWN_CALL && at > end + SYSCALL_BYTES - n; at--)
-		if (at[0] == 0xb8 && at[-1] != REX_B) /* with this prefix it loads r8d */
-			number = number_at(at, end);
-	return number;
-}
 
 /* ---- syscall() ---- */
 
@@ -206,7 +129,7 @@ static void find_state(void)
 
 static bool is_cancelled(void)
 {
-	const char *thread = sys_thread_pointer();
+	const char *thread = machine_thread_pointer();
 	uint32_t state;
 	if (!state_at)
 		return false;
@@ -216,8 +139,7 @@ static bool is_cancelled(void)
 
 long wait_number_outside(const ucontext_t *context, long hooked, bool *ends)
 {
-	const greg_t *reg = context->uc_mcontext.gregs;
-	const long noted = number_noted((uintptr_t)reg[REG_RIP], (uintptr_t)reg[REG_RSP]);
+	const long noted = number_noted(machine_pc(context), machine_sp(context));
 	*ends = noted < 0 && is_cancelled();
 	if (noted >= 0)
 		return noted;

@@ -1,26 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds out which system call a signal interrupted. The signal frame does not say it: the kernel
- * puts the result where the number was. Tests: tests/cli/sacred/sacred_wait.sh,
- * tests/cli/sacred/sacred_cancel.sh.
+ * Finds out which system call a signal interrupted, where wait_number_in_code() cannot. Tests:
+ * tests/cli/sacred/sacred_wait.sh, tests/cli/sacred/sacred_cancel.sh.
  */
 #ifndef HPCRUN_LITE_HOOKS_WAIT_HOOK_WAIT_NUMBER_H
 #define HPCRUN_LITE_HOOKS_WAIT_HOOK_WAIT_NUMBER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <ucontext.h>
-
-enum { NO_CALL = -1, UNKNOWN_CALL = -2 };
+#include "hpcrun-lite/hooks/wait/wait_machine.h"
 
 /* Looks up what it needs from libc. Call once, before threads exist. Not signal-safe. */
 void wait_number_start(void);
-
-/*
- * Returns the number that the code before `pc` shows. NO_CALL: no system call is there.
- * UNKNOWN_CALL: the code does not show the number. Signal-safe.
- */
-long wait_number_in_code(uintptr_t pc);
 
 /*
  * For code that does not show the number: returns the number of the system call that ended at the

@@ -3,11 +3,11 @@
  * Restarts waits from our handler; see hook_wait.h. Must not wait or lock. Tests:
  * tests/cli/sacred/sacred_wait.sh, tests/cli/sacred/sacred_cancel.sh.
  */
-#include "common/safe/newer.h"
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
 
 #include "common/safe/clock.h"
 #include "common/safe/load.h"
+#include "common/safe/newer.h"
 #include "hpcrun-lite/hooks/wait/hook_wait_number.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
@@ -42,28 +42,23 @@ void wait_end(void)
 	current.number = 0;
 }
 
-/*
- * The system call instruction overwrites rcx, so our handlers use it to mark a context: we
- * restarted the wait, or a handler of the program interrupted it. The values cannot be addresses.
- */
-#define RESTARTED 0x706f7c68732d5741
-#define INTERRUPTED 0x706f7c68732d5742
+/* Whether the thread is at a system call instruction. */
+static bool is_at_call(const ucontext_t *context)
+{
+	return wait_number_in_code(context, machine_pc(context) + MACHINE_CALL_BYTES) != NO_CALL;
+}
 
-/*
- * The system call instruction leaves the address after itself in rcx. If the kernel restarts a call
- * itself, it sets the program counter back to the instruction and rax to the number.
- */
 long wait_interrupted(const ucontext_t *context, bool *has_returned)
 {
-	const greg_t *reg = context->uc_mcontext.gregs;
-	const uintptr_t pc = (uintptr_t)reg[REG_RIP], mark = (uintptr_t)reg[REG_RCX];
+	const uintptr_t pc = machine_pc(context);
+	const enum wait_mark mark = wait_mark_of(context);
 	*has_returned = false;
-	if (mark == RESTARTED || mark == pc + 2)
-		return wait_number_in_code(pc + 2) == NO_CALL ? NO_CALL : (long)reg[REG_RAX];
-	if (mark != pc && mark != INTERRUPTED)
+	if ((mark == WAIT_RESTARTED || machine_may_call_again(context)) && is_at_call(context))
+		return machine_number_again(context);
+	if (mark != WAIT_INTERRUPTED && !machine_may_have_called(context))
 		return NO_CALL;
-	*has_returned = reg[REG_RAX] != -EINTR;
-	const long number = wait_number_in_code(pc);
+	*has_returned = machine_result(context) != -EINTR;
+	const long number = wait_number_in_code(context, pc);
 	bool ends;
 	if (number == SYS_rt_sigprocmask && current.number == SYS_vfork)
 		return SYS_vfork; /* posix_spawn() blocked the signal until its child called exec */
@@ -87,61 +82,57 @@ static uint64_t left_of(uint64_t span)
 }
 
 /* A span in milliseconds; negative: no limit. Rounded up, because a wait must not end early. */
-static bool restart_ms(greg_t *reg)
+static bool restart_ms(ucontext_t *context, unsigned argument)
 {
-	const int ms = (int)*reg;
+	const int ms = (int)machine_argument(context, argument);
 	if (ms <= 0)
 		return true;
 	if (!current.start_ns)
 		return false;
 	const uint64_t left = (left_of((uint64_t)ms * 1000000) + 999999) / 1000000;
-	*reg = left < INT_MAX ? (greg_t)left : INT_MAX;
+	machine_set_argument(context, argument, left < INT_MAX ? (long)left : INT_MAX);
 	return true;
 }
 
 /* A pointer to a span that the kernel only reads. NULL: no limit. */
-static bool restart_span(greg_t *reg)
+static bool restart_span(ucontext_t *context, unsigned argument)
 {
+	const uintptr_t at = (uintptr_t)machine_argument(context, argument);
 	struct timespec span;
-	if (!*reg)
+	if (!at)
 		return true;
-	if (!current.start_ns || load_guarded(&span, (uintptr_t)*reg, sizeof span) != sizeof span)
+	if (!current.start_ns || load_guarded(&span, at, sizeof span) != sizeof span)
 		return false;
 	const uint64_t left = left_of(span_ns(&span));
 	current.left = (struct timespec){(time_t)(left / NS), (long)(left % NS)};
-	*reg = (greg_t)&current.left;
+	machine_set_argument(context, argument, (long)&current.left);
 	return true;
 }
 
 /* The kernel wrote the remaining time to the address in the fourth argument; use it as the span. */
-static bool restart_sleep(greg_t *reg)
+static bool restart_sleep(ucontext_t *context)
 {
-	if (reg[REG_RSI] & TIMER_ABSTIME)
+	const long left = machine_argument(context, 3);
+	if (machine_argument(context, 1) & TIMER_ABSTIME)
 		return true;
-	if (!reg[REG_R10])
+	if (!left)
 		return false;
-	reg[REG_RDX] = reg[REG_R10];
+	machine_set_argument(context, 2, left);
 	return true;
 }
 
 /* The same for the older call, which libc's sleep() made before glibc 2.31. */
-static bool restart_nanosleep(greg_t *reg)
+static bool restart_nanosleep(ucontext_t *context)
 {
-	if (!reg[REG_RSI])
+	const long left = machine_argument(context, 1);
+	if (!left)
 		return false;
-	reg[REG_RDI] = reg[REG_RSI];
+	machine_set_argument(context, 0, left);
 	return true;
 }
 
 /* When the thread's wait on a socket with a time-out must end; CLOCK_MONOTONIC. */
 static _Thread_local uint64_t socket_deadline_ns;
-
-/*
- * The system call instruction keeps the flags, and the code around it does not need them. Our
- * handler sets the zero and the sign flag in a call that it restarts. No instruction that computes
- * flags sets both, so they identify the call if it is interrupted again.
- */
-#define SAME_CALL 0xc0
 
 /* The time-out of a socket in this direction; 0: none, or not a socket. */
 static uint64_t socket_span_ns(long fd, bool sends)
@@ -155,7 +146,7 @@ static uint64_t socket_span_ns(long fd, bool sends)
 }
 
 /* What the kernel returns when a socket's time-out expires. */
-static greg_t timeout_error(long number, long fd)
+static long timeout_error(long number, long fd)
 {
 	int domain = 0;
 	socklen_t n = sizeof domain;
@@ -170,20 +161,20 @@ static greg_t timeout_error(long number, long fd)
  * the deadline ends the call as the kernel would. The time counts from the first signal, so the
  * call never ends too early.
  */
-static bool restart_socket(long number, greg_t *reg, bool sends)
+static bool restart_socket(long number, ucontext_t *context, bool sends)
 {
-	const uint64_t span = socket_span_ns(reg[REG_RDI], sends), now = clock_mono_ns();
-	const bool is_same = (reg[REG_EFL] & SAME_CALL) == SAME_CALL;
-	reg[REG_EFL] &= ~SAME_CALL;
+	const long fd = machine_argument(context, 0);
+	const uint64_t span = socket_span_ns(fd, sends), now = clock_mono_ns();
+	const bool is_same = wait_take_same(context);
 	if (!span)
 		return false;
 	if (!is_same)
 		socket_deadline_ns = now + span;
 	if (now >= socket_deadline_ns) {
-		reg[REG_RAX] = timeout_error(number, reg[REG_RDI]);
+		machine_set_result(context, timeout_error(number, fd));
 		return false;
 	}
-	reg[REG_EFL] |= SAME_CALL;
+	wait_set_same(context);
 	return true;
 }
 
@@ -191,7 +182,7 @@ static bool restart_socket(long number, greg_t *reg, bool sends)
  * Changes the registers so that the call continues as if it had not been interrupted. Returns false
  * if that is not possible.
  */
-static bool prepare_restart(long number, greg_t *reg)
+static bool prepare_restart(long number, ucontext_t *context)
 {
 	switch (number) {
 	case SYS_select: /* the kernel updates the remaining time in place, or there is none */
@@ -202,33 +193,33 @@ static bool prepare_restart(long number, greg_t *reg)
 	case SYS_semop:
 	case SYS_msgrcv:
 	case SYS_msgsnd: return true;
-	case SYS_poll: return restart_ms(&reg[REG_RDX]);
+	case SYS_poll: return restart_ms(context, 2);
 	case SYS_epoll_wait:
-	case SYS_epoll_pwait: return restart_ms(&reg[REG_R10]);
+	case SYS_epoll_pwait: return restart_ms(context, 3);
 	case SYS_epoll_pwait2:
-	case SYS_semtimedop: return restart_span(&reg[REG_R10]);
-	case SYS_rt_sigtimedwait: return restart_span(&reg[REG_RDX]);
-	case SYS_clock_nanosleep: return restart_sleep(reg);
-	case SYS_nanosleep: return restart_nanosleep(reg);
+	case SYS_semtimedop: return restart_span(context, 3);
+	case SYS_rt_sigtimedwait: return restart_span(context, 2);
+	case SYS_clock_nanosleep: return restart_sleep(context);
+	case SYS_nanosleep: return restart_nanosleep(context);
 	case SYS_futex:
-		return (reg[REG_RSI] & FUTEX_CMD_MASK) ==
+		return (machine_argument(context, 1) & FUTEX_CMD_MASK) ==
 		       FUTEX_WAIT_BITSET; /* waits until a point in time */
-	case SYS_io_getevents: return !reg[REG_R8];
-	case SYS_io_uring_enter: return !(reg[REG_R10] & IORING_ENTER_EXT_ARG);
+	case SYS_io_getevents: return !machine_argument(context, 4);
+	case SYS_io_uring_enter: return !(machine_argument(context, 3) & IORING_ENTER_EXT_ARG);
 	case SYS_read: /* EINTR means that the socket has a time-out and that no data was moved */
 	case SYS_readv:
 	case SYS_recvfrom:
 	case SYS_recvmsg:
 	case SYS_recvmmsg:
 	case SYS_accept:
-	case SYS_accept4: return restart_socket(number, reg, false);
+	case SYS_accept4: return restart_socket(number, context, false);
 	case SYS_write:
 	case SYS_writev:
 	case SYS_sendto:
 	case SYS_sendmsg:
 	case SYS_sendmmsg:
 	case SYS_sendfile:
-	case SYS_connect: return restart_socket(number, reg, true);
+	case SYS_connect: return restart_socket(number, context, true);
 	default: return false;
 	}
 }
@@ -237,19 +228,19 @@ static bool prepare_restart(long number, greg_t *reg)
  * Also recognizes a futex with a time-out whose number is not known. libc's functions that wait for
  * it continue by themselves, as every user of futexes must.
  */
-static bool is_futex(long number, const greg_t *reg)
+static bool is_futex(long number, const ucontext_t *context)
 {
 	return number == SYS_futex ||
-	       (number == UNKNOWN_CALL && (uint32_t)reg[REG_R9] == FUTEX_BITSET_MATCH_ANY &&
-		(reg[REG_RSI] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET);
+	       (number == UNKNOWN_CALL &&
+		(uint32_t)machine_argument(context, 5) == FUTEX_BITSET_MATCH_ANY &&
+		(machine_argument(context, 1) & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET);
 }
 
 void wait_restart(ucontext_t *context)
 {
-	greg_t *reg = context->uc_mcontext.gregs;
-	if (reg[REG_RAX] != -EINTR || reg[REG_RCX] == INTERRUPTED)
+	if (machine_result(context) != -EINTR || wait_mark_of(context) == WAIT_INTERRUPTED)
 		return;
-	long number = wait_number_in_code((uintptr_t)reg[REG_RIP]);
+	long number = wait_number_in_code(context, machine_pc(context));
 	bool ends = false;
 	if (number == UNKNOWN_CALL)
 		number = wait_number_outside(context, current.number, &ends);
@@ -257,54 +248,58 @@ void wait_restart(ucontext_t *context)
 		current.start_ns = 0; /* the start belongs to another call */
 	if (number == NO_CALL || ends)
 		return;
-	if (!prepare_restart(number, reg)) {
-		if (reg[REG_RAX] == -EINTR && !is_futex(number, reg))
+	if (!prepare_restart(number, context)) {
+		if (machine_result(context) == -EINTR && !is_futex(number, context))
 			runtime_wait_cut_short(context);
 		return;
 	}
-	reg[REG_RIP] -= 2;
-	reg[REG_RAX] = number;
-	reg[REG_RCX] = RESTARTED;
+	machine_call_again(context, number);
+	wait_set_mark(context, WAIT_RESTARTED);
+}
+
+/* Ends the call at the pc. */
+static void end_with_eintr(ucontext_t *context)
+{
+	machine_set_pc(context, machine_pc(context) + MACHINE_CALL_BYTES);
+	machine_set_result(context, -EINTR);
 }
 
 void wait_interrupt(ucontext_t *context)
 {
-	greg_t *reg = context->uc_mcontext.gregs;
-	const uintptr_t pc = (uintptr_t)reg[REG_RIP];
 	current.number = 0; /* the handler may not return */
-	if (reg[REG_RCX] == RESTARTED && wait_number_in_code(pc + 2) != NO_CALL) {
-		reg[REG_RIP] += 2;
-		reg[REG_RAX] = -EINTR;
-		reg[REG_RCX] = INTERRUPTED;
-	} else if (reg[REG_RAX] == -EINTR && wait_number_in_code(pc) != NO_CALL) {
-		reg[REG_RCX] = INTERRUPTED;
+	if (wait_mark_of(context) == WAIT_RESTARTED && is_at_call(context)) {
+		end_with_eintr(context);
+		wait_set_mark(context, WAIT_INTERRUPTED);
+	} else if (machine_result(context) == -EINTR &&
+		   wait_number_in_code(context, machine_pc(context)) != NO_CALL) {
+		wait_set_mark(context, WAIT_INTERRUPTED);
 	}
 }
 
 /* The calls of signal(7) for which SA_RESTART decides. Some others always restart. */
-static bool ends_with_eintr(const greg_t *reg)
+static bool ends_with_eintr(const ucontext_t *context)
 {
-	static const uint16_t calls[] = {
-		SYS_read,     SYS_readv,    SYS_write,    SYS_writev,   SYS_ioctl,   SYS_open,
-		SYS_openat,   SYS_wait4,    SYS_waitid,   SYS_connect,  SYS_accept,  SYS_accept4,
-		SYS_recvfrom, SYS_recvmsg,  SYS_recvmmsg, SYS_sendto,   SYS_sendmsg, SYS_sendmmsg,
-		SYS_flock,    SYS_fcntl,    SYS_pread64,  SYS_pwrite64, SYS_mq_timedsend,
-		SYS_splice,   SYS_sendfile, SYS_mq_timedreceive,        SYS_getrandom};
-	if (reg[REG_RAX] == SYS_futex)
-		return (reg[REG_RSI] & FUTEX_CMD_MASK) == FUTEX_WAIT ||
-		       (reg[REG_RSI] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+	static const int16_t calls[] = {SYS_read,     SYS_readv,           SYS_write,
+					SYS_writev,   SYS_ioctl,           SYS_open,
+					SYS_openat,   SYS_wait4,           SYS_waitid,
+					SYS_connect,  SYS_accept,          SYS_accept4,
+					SYS_recvfrom, SYS_recvmsg,         SYS_recvmmsg,
+					SYS_sendto,   SYS_sendmsg,         SYS_sendmmsg,
+					SYS_flock,    SYS_fcntl,           SYS_pread64,
+					SYS_pwrite64, SYS_mq_timedsend,    SYS_splice,
+					SYS_sendfile, SYS_mq_timedreceive, SYS_getrandom};
+	const long number = machine_number_again(context),
+		   command = machine_argument(context, 1) & FUTEX_CMD_MASK;
+	if (number == SYS_futex)
+		return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
 	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-		if (reg[REG_RAX] == calls[i])
+		if (number == calls[i])
 			return true;
 	return false;
 }
 
 void wait_end_restarted(ucontext_t *context)
 {
-	greg_t *reg = context->uc_mcontext.gregs;
-	if (reg[REG_RCX] != reg[REG_RIP] + 2 ||
-	    wait_number_in_code((uintptr_t)reg[REG_RIP] + 2) == NO_CALL || !ends_with_eintr(reg))
-		return;
-	reg[REG_RIP] += 2;
-	reg[REG_RAX] = -EINTR;
+	if (machine_may_call_again(context) && is_at_call(context) && ends_with_eintr(context))
+		end_with_eintr(context);
 }

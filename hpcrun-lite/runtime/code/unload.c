@@ -175,21 +175,21 @@ void runtime_unload_ends(void)
 	unwind_flush_end();
 }
 
-/*
- * The kernel has set the thread back to its system call instruction, and has left the address of
- * the next one in rcx.
- */
+/* The kernel has set the thread back to its system call instruction. */
 void unload_stay(const struct thread *t, ucontext_t *context)
 {
-	greg_t *const r = context->uc_mcontext.gregs;
-	uint16_t code;
-	if (__builtin_expect(r[REG_RCX] != r[REG_RIP] + 2 || r[REG_RAX] != SYS_futex, 1))
+	const uintptr_t pc = machine_pc(context);
+	uint8_t code[MACHINE_CALL_BYTES];
+	long a[6];
+	if (__builtin_expect(!machine_may_call_again(context) ||
+				     machine_number_again(context) != SYS_futex,
+			     1))
 		return;
 	if (!(t && atomic_load_explicit(&t->may_lose_code, memory_order_relaxed)) &&
-	    (map_of((uintptr_t)r[REG_RIP]) ||
-	     load_guarded(&code, (uintptr_t)r[REG_RIP], sizeof code) == sizeof code))
+	    (map_of(pc) || load_guarded(code, pc, sizeof code) == sizeof code))
 		return;
-	r[REG_RAX] = sys_call6(SYS_futex, r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10],
-			       r[REG_R8], r[REG_R9]);
-	r[REG_RIP] += 2;
+	for (unsigned i = 0; i < 6; i++)
+		a[i] = machine_argument(context, i);
+	machine_set_result(context, sys_call6(SYS_futex, a[0], a[1], a[2], a[3], a[4], a[5]));
+	machine_set_pc(context, pc + MACHINE_CALL_BYTES);
 }

@@ -139,7 +139,7 @@ void thread_begin(bool is_main, const struct thread_room *room)
  */
 void thread_found(const ucontext_t *context)
 {
-	const uintptr_t sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+	const uintptr_t sp = machine_sp(context);
 	struct thread *t = thread_take_block();
 	if (!t)
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See sample_entry.h. Until the FS base is known to be the thread's own, nothing here may read a
- * thread-local variable, and a stack protector would. Test: tests/cli/sacred/sacred_state.sh.
+ * See sample_entry.h. Until the base of thread-local variables is known to be the thread's own,
+ * nothing here may read one, and a stack protector would. Test: tests/cli/sacred/sacred_state.sh.
  */
 #include "hpcrun-lite/runtime/sample/sample_entry.h"
 
@@ -11,8 +11,6 @@
 #include "hpcrun-lite/runtime/signal_table.h"
 #include "hpcrun-lite/store/store.h"
 
-#include <asm/prctl.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -22,74 +20,23 @@
 #define NO_PROTECTOR __attribute__((optimize("no-stack-protector")))
 #endif
 
-/*
- * The kernel leaves EFLAGS.AC set, and restores it after the handler. The stack stays aligned as at
- * a function's entry.
- */
-_Static_assert(1 << 18 == 0x40000, "EFLAGS.AC");
-__asm__(
-	".pushsection .text\n"
-	".balign 16\n"
-	".globl sample_entry\n"
-	".hidden sample_entry\n"
-	".type sample_entry, @function\n"
-	"sample_entry:\n"
-	".cfi_startproc\n"
-	"endbr64\n"
-	"pushfq\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"testl $0x40000, (%rsp)\n"
-	"jne 1f\n"
-	"leaq 8(%rsp), %rsp\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"jmp sample_entry_dispatch\n"
-	"1:\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"andl $~0x40000, (%rsp)\n"
-	"popfq\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"jmp sample_entry_dispatch\n"
-	".cfi_endproc\n"
-	".size sample_entry, .-sample_entry\n"
-	".popsection\n");
+MACHINE_SIGNAL_ENTRY(sample_entry, sample_entry_dispatch);
 
 /* sample_entry_call(argument, fn, stack): calls fn(argument) below `stack`. */
 void sample_entry_call(void *argument, void (*fn)(void *), uintptr_t stack);
-__asm__(
-	".pushsection .text\n"
-	".balign 16\n"
-	".globl sample_entry_call\n"
-	".hidden sample_entry_call\n"
-	".type sample_entry_call, @function\n"
-	"sample_entry_call:\n"
-	".cfi_startproc\n"
-	"endbr64\n"
-	"pushq %rbp\n"
-	".cfi_adjust_cfa_offset 8\n"
-	".cfi_rel_offset %rbp, 0\n"
-	"movq %rsp, %rbp\n"
-	".cfi_def_cfa_register %rbp\n"
-	"movq %rdx, %rsp\n"
-	"call *%rsi\n"
-	"movq %rbp, %rsp\n"
-	"popq %rbp\n"
-	".cfi_def_cfa %rsp, 8\n"
-	"ret\n"
-	".cfi_endproc\n"
-	".size sample_entry_call, .-sample_entry_call\n"
-	".popsection\n");
+MACHINE_CALL_ON_STACK(sample_entry_call);
 
 static struct {
-	bool has_instructions; /* rdfsbase and wrfsbase */
+	bool is_direct;        /* see machine_base() */
 	bool is_split;         /* the program has split stacks */
 	size_t frame_bytes;    /* largest size of a signal frame */
 	_Atomic bool has_unsampled;
 } entry;
 
-/* ---- the FS base ---- */
+/* ---- the base of thread-local variables ---- */
 
 /*
- * FS bases of threads of this program's libc. They are not removed when a thread ends, because the
+ * Bases of threads of this program's libc. They are not removed when a thread ends, because the
  * next thread may use the same base. A full set replaces one; find_thread() then finds its thread.
  */
 enum { WAYS = 8, SETS_BITS = 12 };
@@ -136,28 +83,6 @@ static void remember(uintptr_t base)
 	atomic_store_explicit(&way[i], base, memory_order_relaxed);
 }
 
-static inline uintptr_t get_base(void)
-{
-	uintptr_t base = 0;
-	if (__builtin_expect(entry.has_instructions, 1))
-		__asm__ volatile("rdfsbase %0" : "=r"(base));
-	else
-		sys_call3(SYS_arch_prctl, ARCH_GET_FS, (long)&base, 0);
-	return base;
-}
-
-/* Without the instructions a selector other than 0 (32-bit code) would be lost. */
-static bool set_base(uintptr_t base)
-{
-	uint16_t selector;
-	if (entry.has_instructions) {
-		__asm__ volatile("wrfsbase %0" : : "r"(base) : "memory");
-		return true;
-	}
-	__asm__ volatile("mov %%fs, %0" : "=r"(selector));
-	return selector == 0 && sys_call3(SYS_arch_prctl, ARCH_SET_FS, (long)base, 0) == 0;
-}
-
 static const struct thread *find_thread(int tid)
 {
 	for (const struct thread *t = thread_first(); t; t = t->next_made)
@@ -167,12 +92,11 @@ static const struct thread *find_thread(int tid)
 	return NULL;
 }
 
-/* libc's threads have their own address in the first and in the third word. */
 static bool is_libcs(uintptr_t base)
 {
-	uintptr_t word[3];
-	return load_guarded(word, base, sizeof word) == sizeof word && word[0] == base &&
-	       word[2] == base;
+	uintptr_t word[MACHINE_HEAD_WORDS];
+	return load_guarded(word, base, sizeof word) == sizeof word &&
+	       machine_is_thread_head(base, word);
 }
 
 /* For a thread that we did not see start, or that has set another base. */
@@ -180,10 +104,10 @@ NO_PROTECTOR __attribute__((noinline)) static void on_unknown_base(uintptr_t bas
 								   siginfo_t *info, void *context)
 {
 	const struct thread *t = find_thread(sys_gettid());
-	if (t && t->fs_base != base) {
-		if (set_base(t->fs_base)) {
+	if (t && t->base != base) {
+		if (machine_set_base(entry.is_direct, t->base)) {
 			sample_on_signal(sig, info, context);
-			set_base(base);
+			machine_set_base(entry.is_direct, base);
 			return;
 		}
 	} else if (t || is_libcs(base)) {
@@ -198,7 +122,7 @@ NO_PROTECTOR __attribute__((noinline)) static void on_unknown_base(uintptr_t bas
 NO_PROTECTOR void sample_entry_dispatch(int sig, siginfo_t *info, void *context);
 void sample_entry_dispatch(int sig, siginfo_t *info, void *context)
 {
-	const uintptr_t base = get_base();
+	const uintptr_t base = machine_base(entry.is_direct);
 	if (__builtin_expect(is_known(base), 1))
 		sample_on_signal(sig, info, context);
 	else
@@ -267,9 +191,9 @@ static void lend_stack(struct thread *t)
 
 void sample_entry_begin(struct thread *t)
 {
-	t->fs_base = (uintptr_t)pthread_self();
+	t->base = (uintptr_t)machine_thread_pointer();
 	t->has_lent_stack = false;
-	remember(t->fs_base);
+	remember(t->base);
 	if (entry.is_split)
 		lend_stack(t);
 }
@@ -285,8 +209,8 @@ void sample_entry_end(struct thread *t)
 
 void sample_entry_start(bool is_split)
 {
-	enum { HWCAP2_FSGSBASE = 2, AUX_MINSIGSTKSZ = 51, FRAME_LEAST = 2048 };
-	entry.has_instructions = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
+	enum { AUX_MINSIGSTKSZ = 51, FRAME_LEAST = 2048 };
+	entry.is_direct = machine_has_direct_base();
 	entry.frame_bytes = getauxval(AUX_MINSIGSTKSZ);
 	if (entry.frame_bytes < FRAME_LEAST)
 		entry.frame_bytes = FRAME_LEAST;

@@ -75,7 +75,7 @@ static void break_hold(struct thread *t)
 
 void sample_break_stale_hold(struct thread *t, const ucontext_t *context)
 {
-	const uintptr_t sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+	const uintptr_t sp = machine_sp(context);
 	if (hold_is_stale(t, sp, HOLD_FRAMES_MOST))
 		break_hold(t);
 }

@@ -88,6 +88,6 @@ bool runtime_find_return(const ucontext_t *context, uintptr_t pc, uint64_t *sp)
 
 void runtime_wait_cut_short(const ucontext_t *context)
 {
-	if (!unwind_is_go((uintptr_t)context->uc_mcontext.gregs[REG_RIP]))
+	if (!unwind_is_go(machine_pc(context)))
 		runtime_count_loss(MSR_LOSS_WAIT);
 }

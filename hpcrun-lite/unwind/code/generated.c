@@ -123,8 +123,7 @@ static struct generated_way *find_room(struct generated *g, const struct generat
 
 static bool is_sp_or_bp(const struct leave_value *v)
 {
-	enum { BP = 6, SP = 7 };
-	return v->reg == SP || v->reg == BP;
+	return v->reg == MACHINE_SP || v->reg == MACHINE_BP;
 }
 
 /*

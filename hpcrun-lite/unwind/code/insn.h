@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One x86-64 instruction: its length, and what it does to the stack pointer and to copies of it.
- * Register numbers are DWARF's. Pure and signal-safe. Intel SDM volume 2, chapter 2 and appendix A;
- * AMD64 manual volume 3, 1.8 (VEX, XOP). Test: tests/unit/unwind/test_leave.c.
+ * One instruction: its length, and what it does to the stack pointer and to copies of it. Register
+ * numbers are DWARF's. Each processor has its decoder. Pure and signal-safe. Test:
+ * tests/unit/unwind/test_leave.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_CODE_INSN_H
 #define HPCRUN_LITE_UNWIND_CODE_INSN_H
+
+#include "common/safe/sys.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +35,7 @@ enum insn_kind {
 	INSN_NOP,       /* also int3, because some linkers fill gaps with it */
 };
 
-enum { INSN_NO_REG = 0xff, INSN_MAX_BYTES = 15 };
+enum { INSN_NO_REG = 0xff, INSN_MAX_BYTES = ARCH_INSN_MAX_BYTES };
 
 struct insn {
 	uint8_t n_bytes;

@@ -6,12 +6,11 @@
 
 #include <string.h>
 
-enum { AX = 0, BX = 3, BP = 6, SP = 7, R12 = 12, N_REGS = 16, WORD = 8 };
+enum { BP = MACHINE_BP, SP = MACHINE_SP, N_REGS = MACHINE_PC, WORD = 8 };
 
-/* rbx, rbp, rsp, r12 to r15 */
 static bool is_kept(unsigned r)
 {
-	return r == BX || r == BP || r == SP || r >= R12;
+	return r == SP || (ARCH_CALLEE_SAVED >> r & 1);
 }
 
 static bool is_equal(const struct leave_value *a, const struct leave_value *b)
@@ -231,7 +230,7 @@ static bool is_next_function(const struct leave_state *s, const struct insn *i)
 }
 
 /* Returns the registers that are as at the beginning. 0: sp, bp or a saved value is not. */
-static uint16_t kept_registers(const struct leave_state *s)
+static uint32_t kept_registers(const struct leave_state *s)
 {
 	unsigned kept = 0;
 	if (s->n_stores)
@@ -240,15 +239,15 @@ static uint16_t kept_registers(const struct leave_state *s)
 		kept |= (unsigned)(s->reg[r].kind == LEAVE_REG && s->reg[r].reg == r &&
 				   s->reg[r].offset == 0)
 			<< r;
-	return kept >> SP & kept >> BP & 1 ? (uint16_t)kept : 0;
+	return kept >> SP & kept >> BP & 1 ? kept : 0;
 }
 
 /* Returns true if the way out from here is known and is the same as from the beginning. */
 static bool pass_branch(struct search *f, uint64_t pc)
 {
 	struct leave *l = f->leave;
-	const uint16_t kept = kept_registers(&f->work->now);
-	uint16_t needs;
+	const uint32_t kept = kept_registers(&f->work->now);
+	uint32_t needs;
 	if (!kept)
 		return false;
 	l->known = f->code.known ? f->code.known(f->code.arg, pc, &needs) : 0;

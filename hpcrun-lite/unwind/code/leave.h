@@ -12,17 +12,20 @@
 #ifndef HPCRUN_LITE_UNWIND_CODE_LEAVE_H
 #define HPCRUN_LITE_UNWIND_CODE_LEAVE_H
 
+#include "common/safe/sys.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 enum {
-	LEAVE_INSNS_MAX = 8192, /* instructions that are decoded */
-	LEAVE_WAYS = 16,        /* branches whose other side must still be tried */
-	LEAVE_STORES = 16,      /* words that the code stores before it loads them */
-	LEAVE_PASSED = 16,      /* branches from which the way out is the same */
-	LEAVE_RUNS = 16,        /* pieces of code that were examined */
-	LEAVE_REGS = 17,        /* 16 registers and LEAVE_ELSEWHERE */
-	LEAVE_ELSEWHERE = 16    /* a stack pointer that was aligned, or changed by a register */
+	LEAVE_INSNS_MAX = 8192,      /* instructions that are decoded */
+	LEAVE_WAYS = 16,             /* branches whose other side must still be tried */
+	LEAVE_STORES = 16,           /* words that the code stores before it loads them */
+	LEAVE_PASSED = 16,           /* branches from which the way out is the same */
+	LEAVE_RUNS = 16,             /* pieces of code that were examined */
+	LEAVE_REGS = MACHINE_PC + 1, /* the registers and LEAVE_ELSEWHERE */
+	/* a stack pointer that was aligned, or changed by a register */
+	LEAVE_ELSEWHERE = MACHINE_PC
 };
 
 enum leave_kind {
@@ -67,7 +70,7 @@ struct leave {
 	 */
 	unsigned n_passed;
 	uint64_t passed[LEAVE_PASSED];
-	uint16_t kept[LEAVE_PASSED];
+	uint32_t kept[LEAVE_PASSED];
 	unsigned n_insns; /* number of instructions decoded */
 	/*
 	 * If the code is read by `more`: the pieces with all code that was examined; n_runs >
@@ -85,7 +88,7 @@ struct leave {
  * Returns the known answer for the way out from a branch, or 0. It is used only if the registers in
  * *needs (bits by DWARF number) are as at the beginning.
  */
-typedef uint64_t leave_known_fn(void *arg, uint64_t pc, uint16_t *needs);
+typedef uint64_t leave_known_fn(void *arg, uint64_t pc, uint32_t *needs);
 
 struct leave_code;
 

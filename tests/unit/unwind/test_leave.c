@@ -194,7 +194,7 @@ static void ways_out(void **state)
 
 static uint16_t known_needs;
 
-static uint64_t know_last(void *arg, uint64_t pc, uint16_t *needs)
+static uint64_t know_last(void *arg, uint64_t pc, uint32_t *needs)
 {
 	*needs = known_needs;
 	return pc == *(const uint64_t *)arg ? 4711 : 0;

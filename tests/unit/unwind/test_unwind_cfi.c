@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of hpcrun-lite/unwind/cfi, expr and ctx_x86_64 on bytes made by hand: rows and recipes come
- * out as written, every byte flipped in every way is survived, and so is every truncation. The
+ * Tests of hpcrun-lite/unwind/cfi, expr and unwind_x86_64 on bytes made by hand: rows and recipes
+ * come out as written, every byte flipped in every way is survived, and so is every truncation. The
  * bytes lie at the end of a page before one that cannot be read.
  */
 #include <setjmp.h>

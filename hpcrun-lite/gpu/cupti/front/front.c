@@ -9,6 +9,7 @@
 #include "hpcrun-lite/gpu/cupti/front/front.h"
 
 #include "common/safe/libc.h"
+#include "common/safe/sys.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -228,56 +229,4 @@ void *front_dlsym(void *library, const char *name)
 	return of_our_copy(n, name);
 }
 
-#if defined __x86_64__
-__asm__(".pushsection .text\n"
-	".globl dlsym\n"
-	".type dlsym, @function\n"
-	"dlsym:\n"
-	"	.cfi_startproc\n"
-	"	endbr64\n"
-	"	pushq %rdi\n"
-	"	.cfi_adjust_cfa_offset 8\n"
-	"	pushq %rsi\n"
-	"	.cfi_adjust_cfa_offset 8\n"
-	"	subq $8, %rsp\n"
-	"	.cfi_adjust_cfa_offset 8\n"
-	"	call front_dlsym\n"
-	"	addq $8, %rsp\n"
-	"	.cfi_adjust_cfa_offset -8\n"
-	"	popq %rsi\n"
-	"	.cfi_adjust_cfa_offset -8\n"
-	"	popq %rdi\n"
-	"	.cfi_adjust_cfa_offset -8\n"
-	"	testq %rax, %rax\n"
-	"	jne 1f\n"
-	"	jmpq *front_next_dlsym(%rip)\n"
-	"1:	ret\n"
-	"	.cfi_endproc\n"
-	".size dlsym, . - dlsym\n"
-	".popsection\n");
-#elif defined __aarch64__
-__asm__(".pushsection .text\n"
-	".globl dlsym\n"
-	".type dlsym, %function\n"
-	"dlsym:\n"
-	"	.cfi_startproc\n"
-	"	stp x29, x30, [sp, #-32]!\n"
-	"	.cfi_def_cfa_offset 32\n"
-	"	.cfi_offset 29, -32\n"
-	"	.cfi_offset 30, -24\n"
-	"	stp x0, x1, [sp, #16]\n"
-	"	bl front_dlsym\n"
-	"	mov x2, x0\n"
-	"	ldp x0, x1, [sp, #16]\n"
-	"	ldp x29, x30, [sp], #32\n"
-	"	.cfi_def_cfa_offset 0\n"
-	"	cbz x2, 1f\n"
-	"	mov x0, x2\n"
-	"	ret\n"
-	"1:	adrp x2, front_next_dlsym\n"
-	"	ldr x2, [x2, #:lo12:front_next_dlsym]\n"
-	"	br x2\n"
-	"	.cfi_endproc\n"
-	".size dlsym, . - dlsym\n"
-	".popsection\n");
-#endif
+MACHINE_HOOK_DLSYM(front_dlsym, front_next_dlsym);

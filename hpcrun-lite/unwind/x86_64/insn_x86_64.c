@@ -2,6 +2,8 @@
 /*
  * Decodes x86-64 instructions; see insn.h. The tables say for each opcode which bytes follow it.
  * They hold one character for each opcode, because that can be compared with the manual's maps.
+ * Intel SDM volume 2, chapter 2 and appendix A; AMD64 manual volume 3, 1.8 (VEX, XOP). Test:
+ * tests/unit/unwind/test_leave.c.
  */
 #include "hpcrun-lite/unwind/code/insn.h"
 
