@@ -30,6 +30,7 @@ libhlbase_la_SOURCES += \
 	common/base/cursor.c common/base/cursor.h \
 	common/base/cutguard.c common/base/cutguard.h \
 	common/base/foreign.c common/base/foreign.h \
+	common/base/iberty.h \
 	common/base/library_place.c common/base/library_place.h \
 	common/base/log.c common/base/log.h \
 	common/base/map.c common/base/map.h \

@@ -175,7 +175,8 @@ libhlcupti_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 pkglib_LTLIBRARIES += libhpcrun-lite-cupti.la
 libhpcrun_lite_cupti_la_SOURCES = \
 	hpcrun-lite/gpu/gpu_probe.h \
-	hpcrun-lite/gpu/cupti/enter/nv_probe.c
+	hpcrun-lite/gpu/cupti/enter/nv_probe.c \
+	hpcrun-lite/gpu/cupti/enter/nv_rights.c hpcrun-lite/gpu/cupti/enter/nv_rights.h
 libhpcrun_lite_cupti_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 libhpcrun_lite_cupti_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 # Never unloaded: exit handlers and functions given to CUPTI lie in it.
@@ -269,6 +270,7 @@ launch_sources += \
 	hpcrun-lite/launch/gpu_client.c hpcrun-lite/launch/gpu_client.h \
 	hpcrun-lite/launch/list.c hpcrun-lite/launch/list.h \
 	hpcrun-lite/launch/papi_client.c hpcrun-lite/launch/papi_client.h \
+	hpcrun-lite/launch/perf_rights.c hpcrun-lite/launch/perf_rights.h \
 	hpcrun-lite/launch/place.c hpcrun-lite/launch/place.h \
 	hpcrun-lite/launch/program.c hpcrun-lite/launch/program.h \
 	hpcrun-lite/launch/copy/collect.c hpcrun-lite/launch/copy/collect.h \

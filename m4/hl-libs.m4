@@ -32,7 +32,8 @@ AC_DEFUN([HL_WITH], [
       m4_toupper($1)_LIBS="$m4_toupper($1)_LDFLAGS -l$3 $5"
       AC_DEFINE([HAVE_]m4_toupper($1), [1], [$7])
     ], [test "x$with_$1" != xcheck || test "x$6" = xrequired], [
-      hl_missing="$1 was not found (headers: $2; library: $3)."
+      hl_missing="$1 was not found, or is too old"
+      hl_missing="$hl_missing (m4_ifval([$2], [headers: $2; ])library: $3 with $4)."
       AC_MSG_ERROR([$hl_missing Install it or point --with-$1=DIR at it.])
     ])
   ], [test "x$6" = xrequired], [AC_MSG_ERROR([$1 cannot be left out])])
@@ -48,8 +49,9 @@ AC_DEFUN([HL_LIB_ELF],
   [HL_WITH([elf], [libelf.h gelf.h], [elf], [elf_begin], [], [required],
     [libelf, reads ELF files])])
 AC_DEFUN([HL_LIB_DWARF], [
-  HL_WITH([dwarf], [libdwarf.h dwarf.h], [dwarf], [dwarf_object_init_b], [-lelf -lz], [required],
-    [libdwarf, reads DWARF], [libdwarf libdwarf-2 libdwarf-0])
+  dnl The function is of 2020: RHEL 8 and SLES 15 have older ones.
+  HL_WITH([dwarf], [libdwarf.h dwarf.h], [dwarf], [dwarf_set_de_alloc_flag], [-lelf -lz],
+    [required], [libdwarf, reads DWARF], [libdwarf libdwarf-2 libdwarf-0])
   hl_saved_cppflags=$CPPFLAGS
   CPPFLAGS="$CPPFLAGS $DWARF_CPPFLAGS"
   AC_CHECK_TYPES([Dwarf_Obj_Access_Interface_a], [], [], [#include <libdwarf.h>])
@@ -57,8 +59,8 @@ AC_DEFUN([HL_LIB_DWARF], [
   CPPFLAGS=$hl_saved_cppflags
 ])
 AC_DEFUN([HL_LIB_IBERTY],
-  [HL_WITH([iberty], [demangle.h], [iberty], [cplus_demangle], [], [optional],
-    [libiberty, demangles C++ and Rust names], [libiberty])])
+  [HL_WITH([iberty], [], [iberty], [rust_demangle], [], [optional],
+    [libiberty, demangles C++ and Rust names])])
 AC_DEFUN([HL_LIB_PAPI],
   [HL_WITH([papi], [papi.h], [papi], [PAPI_library_init], [], [optional], [PAPI, counter events])])
 AC_DEFUN([HL_LIB_OTF2],

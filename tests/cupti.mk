@@ -38,6 +38,11 @@ tests_unit_cupti_test_energy_SOURCES = tests/unit/cupti/test_energy.c \
 	hpcrun-lite/gpu/cupti/energy/nv_meter.c hpcrun-lite/gpu/cupti/energy/nv_meter.h \
 	hpcrun-lite/gpu/cupti/energy/nv_rapl.c hpcrun-lite/gpu/cupti/energy/nv_rapl.h
 tests_unit_cupti_test_energy_LDADD = libhlsafe.la $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/cupti/test_rights
+TESTS += tests/unit/cupti/test_rights
+tests_unit_cupti_test_rights_SOURCES = tests/unit/cupti/test_rights.c \
+	hpcrun-lite/gpu/cupti/enter/nv_rights.c hpcrun-lite/gpu/cupti/enter/nv_rights.h
+tests_unit_cupti_test_rights_LDADD = libhlsafe.la $(CMOCKA_LIBS)
 check_PROGRAMS += tests/unit/cupti/test_counters
 TESTS += tests/unit/cupti/test_counters
 tests_unit_cupti_test_counters_SOURCES = tests/unit/cupti/test_counters.c \

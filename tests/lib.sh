@@ -371,7 +371,7 @@ papi_clock() {
 		head -n 1)
 	for PAPI_SHIM in '' "$tap_shim"; do
 		PAPI_CLOCK=$(LD_PRELOAD=$PAPI_SHIM "$HPCRUN" -L 2>/dev/null |
-			sed -nE 's/^  ((perf::)?PERF_COUNT_SW_TASK_CLOCK) .*/\1/p' | head -n 1)
+			sed -nE 's/^  ((perf::)?PERF_COUNT_SW_TASK_CLOCK)@.*/\1/p' | head -n 1)
 		[ -z "$PAPI_CLOCK" ] || return 0
 	done
 	return 1

@@ -26,12 +26,7 @@ static bool is_end(const struct option_spec *s)
 	return s->letter == 0 && !s->name;
 }
 
-/*
- * Prints text in lines of at most COLUMNS. The first line begins at column `at`, later ones at
- * `indent`. In an indented text, a line break begins an item, and the item's further lines are
- * indented more.
- */
-static void print_wrapped(const char *text, size_t at, size_t indent)
+void options_print_wrapped(const char *text, size_t at, size_t indent)
 {
 	size_t rest = indent;
 	while (*text) {
@@ -69,13 +64,13 @@ static void print_option(const struct option_spec *s)
 	printf("  %-26s", head);
 	if (strlen(head) > 25)
 		printf("\n%*s", HELP_COLUMN, "");
-	print_wrapped(s->help, HELP_COLUMN, HELP_COLUMN);
+	options_print_wrapped(s->help, HELP_COLUMN, HELP_COLUMN);
 }
 
 void options_help(const struct option_table *t)
 {
 	printf("usage: %s\n\n", t->synopsis);
-	print_wrapped(t->about, 0, 0);
+	options_print_wrapped(t->about, 0, 0);
 	printf("\noptions:\n");
 	for (const struct option_spec *s = t->specs; !is_end(s); s++)
 		print_option(s);
@@ -86,7 +81,7 @@ void options_help(const struct option_table *t)
 	if (!t->footer)
 		return;
 	putchar('\n');
-	print_wrapped(t->footer, 0, 0);
+	options_print_wrapped(t->footer, 0, 0);
 }
 
 enum status options_refuse(const char *format, ...)

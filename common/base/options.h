@@ -81,6 +81,13 @@ struct option_table {
 };
 
 /*
+ * Prints text in lines of at most 80 columns. The first line begins at column `at`, where the
+ * cursor is, later ones at `indent`. In an indented text, a line break begins an item, and the
+ * item's further lines are indented more.
+ */
+void options_print_wrapped(const char *text, size_t at, size_t indent);
+
+/*
  * Parses argv; each option sets a field of *arg, or is called with `arg`. With `stop_at_operand`,
  * parsing stops at the first operand or at "--", so that a command keeps its own options; otherwise
  * operands and options may mix. On success *first is the index of the first operand in argv. --help

@@ -4,17 +4,14 @@
 
 #include "hpcprof-lite/load/data_symbols.h"
 
+#include "common/base/iberty.h"
+
 #include <elf.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef HAVE_IBERTY
-#define HAVE_DECL_BASENAME 1 /* libiberty.h asks for it; nothing here uses basename() */
-#include <demangle.h>
-#endif
 
 #define NAME_MOST 4096u /* nobody would read a longer name */
 /* The largest lock of glibc has 56 bytes. In larger data, the offset of the lock matters. */
@@ -107,7 +104,7 @@ static char *demangle(const char *name)
 {
 #ifdef HAVE_IBERTY
 	if (name[0] == '_' && name[1] == 'Z' && strnlen(name, NAME_MOST) < NAME_MOST)
-		return cplus_demangle_v3(name, DMGL_PARAMS | DMGL_ANSI);
+		return cplus_demangle_v3(name, IBERTY_PARAMS | IBERTY_ANSI);
 #endif
 	(void)name;
 	return NULL;

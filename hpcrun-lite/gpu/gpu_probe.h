@@ -20,8 +20,10 @@ struct gpu_probe {
 	 */
 	bool (*wants_preload)(const char *options, char *why, size_t why_bytes);
 	/*
-	 * Writes one line per device to the descriptor. If there is none, writes one line that
-	 * starts with '-' and gives the reason.
+	 * Writes lines to the descriptor. "+TEXT" says in short what can be measured here.
+	 * "!LOST\tWHY\tCURE" is something that cannot, although its users will expect it; LOST and
+	 * WHY have at most 72 columns together, CURE has at most 74 and may be "". "-WHY" says why
+	 * there is no device. Others describe devices.
 	 */
 	void (*list)(int fd);
 };

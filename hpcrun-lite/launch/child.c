@@ -73,6 +73,20 @@ size_t child_read(int fd, void *to, size_t bytes)
 	return n;
 }
 
+char *child_read_text(int fd)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	char block[4096];
+	FILE *to = open_memstream(&text, &bytes);
+	for (size_t n; to && (n = child_read(fd, block, sizeof block)) > 0;)
+		fwrite(block, 1, n, to);
+	close(fd);
+	if (to)
+		fclose(to);
+	return text;
+}
+
 void child_reap(pid_t child, const char *what, char *how, size_t bytes)
 {
 	int status = 0;

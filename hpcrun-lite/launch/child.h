@@ -27,6 +27,8 @@ struct child_module {
 const void *child_open_module(const struct child_module *m, char *why, size_t bytes);
 /* Reads up to `bytes`, until the end of the pipe. */
 size_t child_read(int fd, void *to, size_t bytes);
+/* Reads all, up to the end of the pipe, and closes it. NULL: no memory. The caller frees it. */
+char *child_read_text(int fd);
 /* Waits for the child. `how` is "" if it ended well, else how `what` ("PAPI") failed. */
 void child_reap(pid_t child, const char *what, char *how, size_t bytes);
 

@@ -9,6 +9,7 @@
 
 #include "common/base/status.h"
 #include "hpcrun-lite/config/config.h"
+#include "hpcrun-lite/launch/perf_rights.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,10 +41,19 @@ const struct event_perf *event_perf_table(size_t *n);
 
 /*
  * Opens the event for this process, as the run time will, and closes it. Returns false if it is not
- * available; `why` is then the cause and the cure. Always true for CPUTIME and REALTIME; `why` then
- * says if the source is coarser than usual, else it is "".
+ * available; *r has the cause and the cure. Always true for CPUTIME, unless the kernel's event was
+ * asked for, and for REALTIME; r->why then says if the source is coarser than usual, else it is "".
  */
-bool event_available(const struct config_event *event, char *why, size_t why_bytes);
+bool event_available(const struct config_event *event, struct perf_refusal *r);
+
+/*
+ * True if the kernel samples CPU time with its event here; in_kernel: also inside of the kernel.
+ * Else *r has the cause and the cure.
+ */
+bool event_permitted(bool in_kernel, struct perf_refusal *r);
+
+/* False, and the cause and the cure in *r, if this machine has no hardware counters for perf::. */
+bool event_has_counters(struct perf_refusal *r);
 
 /* Advice if PAPI refuses an event: a similar name, or a machine without counters; "; ..." or "". */
 void event_advice(const char *name, char *text, size_t bytes);
@@ -52,11 +62,6 @@ void event_advice(const char *name, char *text, size_t bytes);
  * or mistyped ("CPUTIM"). NULL: none is similar enough. Valid until the next call.
  */
 const char *event_like(const char *name);
-
-/*
- * Why the kernel denies the use of its events: "perf_event_paranoid is 3 ..."; "" if it does not.
- */
-void event_paranoia(char *text, size_t bytes);
 
 /* Length of the kernel's tick in ns, which is the resolution of CPU timers. */
 uint64_t event_tick_ns(void);

@@ -16,10 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
-#define NO_COUNTER                                                                               \
-	"this machine has none (a virtual machine without a virtual PMU?); run on the host, or " \
-	"pass the PMU through"
+/* Up to these values of kernel.perf_event_paranoid an ordinary user may use events. */
+enum { KERNEL_LEVEL = 1, USER_LEVEL = 2 };
 
 uint64_t event_tick_ns(void)
 {
@@ -28,18 +26,6 @@ uint64_t event_tick_ns(void)
 	if (clock_getres(CLOCK_REALTIME_COARSE, &tick) != 0)
 		return 10000000;
 	return (uint64_t)tick.tv_sec * 1000000000u + (uint64_t)tick.tv_nsec;
-}
-
-/* The value in /proc/sys/kernel/perf_event_paranoid; -100 if the kernel has no perf events. */
-static int paranoid(void)
-{
-	int value = -100;
-	FILE *f = fopen(PARANOID, "re");
-	if (f && fscanf(f, "%d", &value) != 1)
-		value = -100;
-	if (f)
-		fclose(f);
-	return value;
 }
 
 /* pid 0: this process. */
@@ -63,141 +49,136 @@ static int open_event(uint32_t type, uint64_t config, uint64_t period, bool excl
  * Returns 0 or errno. Tries the task clock on a process that cannot exist: the kernel still checks
  * permissions and attributes, and we save the 12 to 15 ms that the first event of a system costs.
  */
-static int try_event(uint32_t type, uint64_t config, uint64_t period, bool in_kernel)
+static int try_event(const struct event_perf *e, uint64_t period)
 {
-	int pid = type == PERF_TYPE_SOFTWARE && config == PERF_COUNT_SW_TASK_CLOCK ? INT_MAX : 0;
-	int fd = open_event(type, config, period, false, pid);
-	if (fd < 0 && (errno == EACCES || errno == EPERM) && !in_kernel)
-		fd = open_event(type, config, period, true, pid);
+	bool is_clock = e->type == PERF_TYPE_SOFTWARE && e->config == PERF_COUNT_SW_TASK_CLOCK;
+	int pid = is_clock ? INT_MAX : 0;
+	int fd = open_event(e->type, e->config, period, false, pid);
+	if (fd < 0 && (errno == EACCES || errno == EPERM) && !e->in_kernel)
+		fd = open_event(e->type, e->config, period, true, pid);
 	if (fd < 0)
 		return errno == ESRCH ? 0 : errno;
 	close(fd);
 	return 0;
 }
 
-static void describe_paranoia(int level_needed, char *text, size_t bytes)
+static const struct perf_machine *machine(void)
 {
-	int value = paranoid();
-	if (value == -100)
-		snprintf(text, bytes,
-			 "this kernel, or this container, has no perf events (" PARANOID
-			 " does not exist)");
-	else if (value > level_needed)
-		snprintf(text, bytes,
-			 PARANOID " is %d, and %d or less is needed; as root: sysctl -w "
-				  "kernel.perf_event_paranoid=%d, "
-				  "or give the program CAP_PERFMON",
-			 value, level_needed, level_needed);
-	else
-		snprintf(text, bytes,
-			 "perf_event_open is refused although " PARANOID
-			 " is %d: a container or a security module forbids it; "
-			 "allow the system call perf_event_open (docker: --cap-add PERFMON or "
-			 "another seccomp profile)",
-			 value);
+	static struct perf_machine m;
+	static bool is_read;
+	if (!is_read)
+		perf_machine_read(&m);
+	is_read = true;
+	return &m;
 }
-
-void event_paranoia(char *text, size_t bytes)
-{
-	int error = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 1000000, false);
-	text[0] = 0;
-	if (error == ENOSYS)
-		snprintf(text, bytes, "this kernel has no perf events");
-	else if (error)
-		describe_paranoia(2, text, bytes);
-}
-
-static bool has_hardware_counters(void)
-{
-	static const char *const units[] = {"cpu", "cpu_core", "cpu_atom"};
-	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-		char path[96];
-		snprintf(path, sizeof path, "/sys/bus/event_source/devices/%s", units[i]);
-		if (access(path, F_OK) == 0)
-			return true;
-	}
-	return false;
-}
-
 
 void event_advice(const char *name, char *text, size_t bytes)
 {
 	const char *like = event_like(name);
-	snprintf(text, bytes, "%s%s%s", like ? "; did you mean " : "", like ? like : "",
-		 has_hardware_counters() ? "" : "; if it needs a hardware counter: " NO_COUNTER);
+	struct perf_refusal r;
+	event_has_counters(&r);
+	snprintf(text, bytes, "%s%s%s%s", like ? "; did you mean " : "", like ? like : "",
+		 r.why[0] ? "; if it needs a hardware counter: " : "", r.why);
 }
 
-static void explain(const struct event_perf *perf, int error, char *why, size_t bytes)
+/* Asks for the CPU time of a thread; in_kernel: also inside of the kernel. */
+static struct event_perf clock_event(bool in_kernel)
 {
-	bool hardware = perf->type != PERF_TYPE_SOFTWARE;
+	return (struct event_perf){.type = PERF_TYPE_SOFTWARE,
+				   .config = PERF_COUNT_SW_TASK_CLOCK,
+				   .default_period = 1000000,
+				   .in_kernel = in_kernel};
+}
+
+/* The level of kernel.perf_event_paranoid that would do if nothing else forbade all events. */
+static int level_for(const struct event_perf *perf)
+{
+	const struct event_perf user = clock_event(false);
+	bool is_other = machine()->paranoid <= USER_LEVEL && try_event(&user, user.default_period);
+	return perf->in_kernel && !is_other ? KERNEL_LEVEL : USER_LEVEL;
+}
+
+static void explain(const struct event_perf *perf, int error, struct perf_refusal *r)
+{
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		describe_paranoia(perf->in_kernel ? 1 : 2, why, bytes);
-		break;
+	case ENOSYS: perf_refused(machine(), error, level_for(perf), r); break;
 	case ENOENT:
 	case ENODEV:
 	case EOPNOTSUPP:
 	case EINVAL:
-		if (hardware && !has_hardware_counters())
-			snprintf(why, bytes, "no hardware counter: " NO_COUNTER);
-		else if (hardware)
-			snprintf(why, bytes,
-				 "no hardware counter of this processor counts it and can "
-				 "interrupt");
+		if (perf->type != PERF_TYPE_SOFTWARE)
+			perf_no_counter(machine(), r);
 		else
-			snprintf(why, bytes, "this kernel does not have this event");
-		break;
-	case ENOSYS:
-		snprintf(why, bytes, "this kernel has no perf events");
+			snprintf(r->why, sizeof r->why, "this kernel does not have this event");
 		break;
 	case EMFILE:
 	case ENFILE:
-		snprintf(why, bytes, "no file descriptor is left (ulimit -n)");
+		snprintf(r->why, sizeof r->why, "no file descriptor is left (ulimit -n)");
 		break;
-	default:
-		snprintf(why, bytes, "perf_event_open: %s", strerror(error));
+	default: snprintf(r->why, sizeof r->why, "perf_event_open: %s", strerror(error));
 	}
 }
 
-static void explain_cputime(const struct config_event *event, char *why, size_t bytes)
+bool event_permitted(bool in_kernel, struct perf_refusal *r)
 {
-	char paranoia[512];
+	const struct event_perf clock = clock_event(in_kernel);
+	int error = try_event(&clock, clock.default_period);
+	*r = (struct perf_refusal){.why = ""};
+	if (error)
+		explain(&clock, error, r);
+	return error == 0;
+}
+
+static void explain_cputime(const struct config_event *event, struct perf_refusal *r)
+{
+	char why[sizeof r->why];
 	uint64_t tick = event_tick_ns(), period = event->period > tick ? event->period : tick;
-	event_paranoia(paranoia, sizeof paranoia);
-	if (!paranoia[0])
+	if (event_permitted(false, r))
 		return;
+	snprintf(why, sizeof why, "%s", r->why);
 	if (event->period < tick)
-		snprintf(why, bytes,
-			 "CPU timers deliver at most %.0f samples per second here, because %s",
-			 1e9 / (double)period, paranoia);
+		snprintf(r->why, sizeof r->why,
+			 "CPU timers deliver at most %.0f samples per second here, because %.100s",
+			 1e9 / (double)period, why);
 	else
-		snprintf(why, bytes, "CPU timers with a grain of %.1f ms are used, because %s",
-			 (double)tick / 1e6, paranoia);
+		snprintf(r->why, sizeof r->why,
+			 "CPU timers with a grain of %.1f ms are used, because %.100s",
+			 (double)tick / 1e6, why);
 }
 
 /* CPUTIME,perf: there is no timer to fall back to. */
-static bool explain_cputime_perf(char *why, size_t bytes)
+static bool explain_cputime_perf(struct perf_refusal *r)
 {
-	char paranoia[512];
-	event_paranoia(paranoia, sizeof paranoia);
-	if (paranoia[0])
-		snprintf(why, bytes, "%s; or leave out ',perf', and a timer samples", paranoia);
-	return !paranoia[0];
+	if (event_permitted(false, r))
+		return true;
+	size_t n = strlen(r->cure);
+	snprintf(r->cure + n, sizeof r->cure - n, "%sleave out ',perf', and a timer samples",
+		 n ? "; or " : "");
+	return false;
 }
 
-bool event_available(const struct config_event *event, char *why, size_t why_bytes)
+bool event_has_counters(struct perf_refusal *r)
 {
-	why[0] = 0;
+	*r = (struct perf_refusal){.why = ""};
+	if (!machine()->has_units)
+		perf_no_counter(machine(), r);
+	return machine()->has_units;
+}
+
+bool event_available(const struct config_event *event, struct perf_refusal *r)
+{
+	*r = (struct perf_refusal){.why = ""};
 	if (event->kind == CONFIG_CPUTIME && event->cpu_source == SOURCE_CPU_PERF)
-		return explain_cputime_perf(why, why_bytes);
+		return explain_cputime_perf(r);
 	if (event->kind == CONFIG_CPUTIME && event->cpu_source == SOURCE_CPU_AUTO)
-		explain_cputime(event, why, why_bytes);
+		explain_cputime(event, r);
 	const struct event_perf *perf = event_perf_of(event);
 	if (!perf)
 		return true;
-	int error = try_event(perf->type, perf->config, event->period, perf->in_kernel);
+	int error = try_event(perf, event->period);
 	if (error)
-		explain(perf, error, why, why_bytes);
+		explain(perf, error, r);
 	return error == 0;
 }

@@ -7,13 +7,13 @@
 
 #include "common/base/log.h"
 #include "common/base/options.h"
-#include "common/safe/printable.h"
 #include "hpcrun-lite/gpu/cupti/nv_options.h"
 #include "hpcrun-lite/gpu/gpu_probe.h"
 #include "hpcrun-lite/launch/child.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,6 +25,8 @@ struct backend {
 	/* separated by ','; "" for none; a name that ends in '=' takes a value; shown to users */
 	const char *options;
 	const char *missing;      /* the message if its module was not built */
+	/* a file that the driver of its devices makes; NULL: nobody misses the module */
+	const char *sign;
 	/* NULL: check against `options`; else `why` follows the back end's name in the message */
 	bool (*check)(const char *options, char *why, size_t why_bytes);
 };
@@ -39,16 +41,17 @@ static const struct backend backends[] = {
 	{"opencl", "OpenCL kernels, copies and allocations, with device times", "opencl", "preload",
 	 "hpctoolkit-lite was built without OpenCL; install its headers and loader "
 	 "(opencl-headers, ocl-icd-opencl-dev) and build again",
-	 NULL},
+	 NULL, NULL},
 	{"nvidia",
 	 "CUDA kernels, copies, allocations and waits of NVIDIA GPUs, with device times; pc: "
 	 "samples of their instructions, with stall reasons",
 	 "cupti", NV_OPTIONS_SHOWN,
 	 "hpctoolkit-lite was built without CUPTI; install the CUDA 13 toolkit and build again "
 	 "(configure --with-cupti=DIR)",
-	 check_nvidia},
+	 "/proc/driver/nvidia/version", check_nvidia},
 };
 #define N_BACKENDS (sizeof backends / sizeof backends[0])
+_Static_assert(N_BACKENDS == GPU_CLIENT_MOST, "as many answers as back ends");
 
 /* ---- the command line ---- */
 
@@ -153,6 +156,7 @@ struct question {
 	const char *directory;
 	const char *module, *options;
 	const char *missing;      /* the message if there is no module */
+	const char *sign;         /* as in the table */
 };
 
 struct answer {
@@ -180,19 +184,25 @@ static void check_in_child(void *arg, int out)
 
 static void list_in_child(void *arg, int out)
 {
+	const struct question *q = arg;
 	char why[WHY_BYTES];
-	const struct gpu_probe *probe = open_module(arg, why, sizeof why);
-	if (probe)
+	const struct gpu_probe *probe = open_module(q, why, sizeof why);
+	if (probe) {
 		probe->list(out);
-	else
+	} else if (q->sign && access(q->sign, F_OK) == 0) {
+		char *cure = strstr(why, "; ");
+		int n = cure ? (int)(cure - why) : (int)strlen(why);
+		dprintf(out, "!work of GPUs\t%.*s\t%s\n", n, why, cure ? cure + 2 : "");
+	} else {
 		dprintf(out, "-%s\n", why);
+	}
 }
 
 static bool check_one(const char *library_directory, struct config_gpu *g)
 {
 	const struct backend *b = find(g->name);
 	struct question q = {library_directory, b ? b->module : g->name, g->options,
-			     b ? b->missing : ""};
+			     b ? b->missing : "", NULL};
 	struct answer a = {0};
 	char how[128], what[sizeof g->name + sizeof GPU_CLIENT_PREFIX];
 	pid_t child;
@@ -223,36 +233,21 @@ bool gpu_client_check(const char *library_directory, struct config *c)
 	return good;
 }
 
-static void list_one(const char *library_directory, const struct backend *b)
+void gpu_client_ask(const char *library_directory, struct gpu_client_answer to[GPU_CLIENT_MOST])
 {
-	struct question q = {library_directory, b->module, "", b->missing};
-	char how[128], line[1024];
-	pid_t child;
-	int in = child_start(list_in_child, &q, &child);
-	FILE *f = in < 0 ? NULL : fdopen(in, "r");
-	if (!f)
-		return;
-	while (fgets(line, sizeof line, f)) {
-		line[strcspn(line, "\n")] = 0;
-		printable(line);
-		if (*line == '-')
-			printf("      not available: %s\n", line + 1);
-		else
-			printf("      %s\n", line);
-	}
-	fclose(f);
-	child_reap(child, "its library", how, sizeof how);
-	if (how[0])
-		printf("      not available: %s\n", how);
-}
-
-void gpu_client_list(const char *library_directory)
-{
-	printf("\nGPUs: -e gpu=NAME[,OPTIONS]\n");
 	for (size_t i = 0; i < N_BACKENDS; i++) {
 		const struct backend *b = &backends[i];
-		printf("  gpu=%-26s %s%s%s\n", b->name, b->about,
-		       b->options[0] ? "; options: " : "", b->options);
-		list_one(library_directory, b);
+		struct question q = {library_directory, b->module, "", b->missing, b->sign};
+		char how[128];
+		pid_t child;
+		to[i] = (struct gpu_client_answer){b->name, b->about, b->options, NULL};
+		int in = child_start(list_in_child, &q, &child);
+		char *text = in < 0 ? NULL : child_read_text(in);
+		if (!text)
+			continue;
+		child_reap(child, "its library", how, sizeof how);
+		if (asprintf(&to[i].text, "%s%s%s", text, how[0] ? "-" : "", how) < 0)
+			to[i].text = NULL;
+		free(text);
 	}
 }

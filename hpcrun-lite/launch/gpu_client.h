@@ -33,7 +33,15 @@ enum status gpu_client_record(struct config *c, const char *option);
  */
 bool gpu_client_check(const char *library_directory, struct config *c);
 
-/* Prints the GPU part of the list of events to standard output. */
-void gpu_client_list(const char *library_directory);
+#define GPU_CLIENT_MOST 2u
+
+struct gpu_client_answer {
+	const char *name, *about, *options; /* of the back end; options: "" for none */
+	/* as struct gpu_probe's list; what it says is foreign text. Free it. NULL: no memory */
+	char *text;
+};
+
+/* Asks all back ends what is here. */
+void gpu_client_ask(const char *library_directory, struct gpu_client_answer to[GPU_CLIENT_MOST]);
 
 #endif

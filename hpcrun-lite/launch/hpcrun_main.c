@@ -136,8 +136,7 @@ static const struct option_spec specs[] = {
 	{0, "no-openmp", NULL,
 	 "leave parallel regions of OpenMP alone: their workers have call paths of their own",
 	 OPTION_FLAG(struct request, config.openmp, false)},
-	{0, "torch", NULL,
-	 "PyTorch: names of modules; backward below the forward line",
+	{0, "torch", NULL, "PyTorch: names of modules; backward below the forward line",
 	 OPTION_FLAG(struct request, config.torch, true)},
 	{0, "delay-sampling", NULL,
 	 "measure nothing until the program calls hpctoolkit_sampling_start(); "
@@ -152,7 +151,8 @@ static const struct option_spec specs[] = {
 	 "-e gpu=nvidia; its option record[=SIZE] does the same with another limit than 1G",
 	 OPTION_CALL(set_record_gpu)},
 	{'L', "list-events", NULL,
-	 "list the events of this machine, and why others are not available",
+	 "say what this machine can measure, what it lacks and which setting helps; list its "
+	 "events",
 	 OPTION_FLAG(struct request, list, true)},
 	{'q', "quiet", NULL, "no report at the end", OPTION_CALL(set_quiet)},
 	{'v', "verbose", NULL, "print more, now and in the report at the end",
@@ -244,18 +244,21 @@ static enum status check_events(struct request *r, const char *library_directory
 {
 	struct config *c = &r->config;
 	enum status status = STATUS_OK;
-	char why[512];
+	struct perf_refusal e;
 	bool papi = false;
 	/* NVTX ranges are not a metric, and a report needs one. */
 	if (c->n_events == 0 && c->n_gpus == 0 && !c->mpi)
 		status = set_event(r, EVENT_DEFAULT);
 	for (uint32_t i = 0; i < c->n_events; i++) {
 		papi |= c->event[i].kind == CONFIG_PAPI;
-		if (!event_available(&c->event[i], why, sizeof why)) {
-			log_error(c->event[i].name, "%s (-L lists what is available)", why);
+		const char *name = c->event[i].name;
+		bool is_here = event_available(&c->event[i], &e);
+		const char *and = e.cure[0] ? "; " : "";
+		if (!is_here) {
+			log_error(name, "%s%s%s (-L lists what is available)", e.why, and, e.cure);
 			status = STATUS_UNSUPPORTED;
-		} else if (why[0]) {
-			log_note(c->event[i].name, "%s", why);
+		} else if (e.why[0]) {
+			log_note(name, "%s%s%s", e.why, and, e.cure);
 		}
 	}
 	if (papi && !check_papi(c, library_directory))

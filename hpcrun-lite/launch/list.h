@@ -4,8 +4,8 @@
 #define HPCRUN_LITE_LAUNCH_LIST_H
 
 /*
- * Prints to standard output what can be measured here, with units and defaults, then what is not
- * available, and why.
+ * Prints to standard output what can be measured here in short, what cannot, with the cause and the
+ * cure, and then the events with their default periods.
  */
 void list_events(const char *library_directory);
 

@@ -5,13 +5,12 @@
  */
 #include "hpcrun-lite/launch/papi_client.h"
 
-#include "common/base/foreign.h"
 #include "hpcrun-lite/launch/child.h"
-#include "hpcrun-lite/launch/event.h"
 #include "hpcrun-lite/source/papi_probe.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,7 +61,7 @@ static void list_in_child(void *arg, int out)
 	if (probe)
 		probe->list(out);
 	else
-		dprintf(out, "-PAPI\t%s\n", why);
+		dprintf(out, "PAPI\n-%s\n", why);
 }
 
 /*
@@ -113,38 +112,18 @@ bool papi_client_check(const char *library_directory, struct config *c, uint32_t
 	return a.good;
 }
 
-/* True if another source measures events of this name, so that they never reach PAPI. */
-static bool is_taken(const char *name, size_t n_bytes)
-{
-	char text[128];
-	struct config_event e;
-	return snprintf(text, sizeof text, "%.*s", (int)n_bytes, name) < (int)sizeof text &&
-	       event_parse(text, &e) == STATUS_OK && e.kind != CONFIG_PAPI;
-}
-
-void papi_client_list(const char *library_directory)
+char *papi_client_ask(const char *library_directory)
 {
 	pid_t child;
-	char how[128], line[1024];
+	char how[128], *all = NULL;
 	struct question q = {library_directory, NULL};
 	int in = child_start(list_in_child, &q, &child);
-	FILE *f = in < 0 ? NULL : fdopen(in, "r");
-	if (!f)
-		return;
-	while (fgets(line, sizeof line, f)) {
-		line[strcspn(line, "\n")] = 0;
-		char *tab = strchr(line, '\t');
-		if (!tab)
-			foreign_printf(stdout, "\n%s\n", line);
-		else if (*line == '-')
-			foreign_printf(stdout, "  %.*s: not available: %s\n", (int)(tab - line - 1),
-				       line + 1, tab + 1);
-		else if (!is_taken(line, (size_t)(tab - line)))
-			foreign_printf(stdout, "  %-30.*s %-5s  @%-8d  %s\n", (int)(tab - line),
-				       line, "count", 1000000, tab + 1);
-	}
-	fclose(f);
+	char *text = in < 0 ? NULL : child_read_text(in);
+	if (!text)
+		return NULL;
 	child_reap(child, "PAPI", how, sizeof how);
-	if (how[0])
-		printf("  PAPI: not available: %s\n", how);
+	if (asprintf(&all, "%s%s%s", text, how[0] ? "-" : "", how) < 0)
+		all = NULL;
+	free(text);
+	return all;
 }

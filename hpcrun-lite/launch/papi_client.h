@@ -19,7 +19,10 @@
 bool papi_client_check(const char *library_directory, struct config *c, uint32_t *refused,
 		       char *why, size_t why_bytes);
 
-/* Prints PAPI's part of the list of events to standard output. */
-void papi_client_list(const char *library_directory);
+/*
+ * What PAPI can do here, in lines: "PAPI 7.2", then "NAME\tmeaning" for each event that can be
+ * sampled, "-cause" if there is none. The caller frees it. NULL: no memory.
+ */
+char *papi_client_ask(const char *library_directory);
 
 #endif

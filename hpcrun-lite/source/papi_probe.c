@@ -80,10 +80,9 @@ static void list(int fd)
 {
 	char cause[256];
 	int version = PAPI_VER_CURRENT;
-	dprintf(fd, "PAPI %d.%d: events that can be sampled\n", PAPI_VERSION_MAJOR(version),
-		PAPI_VERSION_MINOR(version));
+	dprintf(fd, "PAPI %d.%d\n", PAPI_VERSION_MAJOR(version), PAPI_VERSION_MINOR(version));
 	if (!papi_set_start_library(cause, sizeof cause)) {
-		dprintf(fd, "-PAPI\t%s\n", cause);
+		dprintf(fd, "-%s\n", cause);
 		return;
 	}
 	int code = (int)PAPI_PRESET_MASK;

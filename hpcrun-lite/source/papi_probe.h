@@ -28,9 +28,8 @@ struct papi_probe {
 	bool (*check)(struct papi_probe_event *events, unsigned n_events, char *why,
 		      size_t why_bytes);
 	/*
-	 * Writes to `fd` the version of PAPI, then a line "NAME\tdescription" for each event that
-	 * can be sampled, then a line "-NAME\tcause" for each component that cannot. Once per
-	 * process.
+	 * Writes to `fd` a line "PAPI VERSION", then a line "NAME\tdescription" for each event that
+	 * can be sampled, or a line "-cause". Once per process.
 	 */
 	void (*list)(int fd);
 };

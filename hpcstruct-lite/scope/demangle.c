@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "common/base/iberty.h"
 #include "common/base/pool.h"
 #include "hpcstruct-lite/scope/scope_internal.h"
 
@@ -18,9 +19,6 @@
 #define MAX_MANGLED_BYTES 8192 /* longer names cost minutes, and nobody reads them */
 
 #ifdef HAVE_IBERTY
-#define HAVE_DECL_BASENAME 1 /* libiberty.h asks for it; nothing here uses basename() */
-#include <demangle.h>
-
 /* nvcc puts static functions into a namespace of its own for each file,
  * "_INTERNAL_9df5436a_16_truth_kernels_cu_f4e764b6::"; the source has none. */
 static void drop_nvcc_namespaces(char *name)
@@ -50,12 +48,12 @@ char *scope_demangle(const char *linkage_name)
 	if ((!cpp && !rust && !dlang) ||
 	    strnlen(linkage_name, MAX_MANGLED_BYTES) == MAX_MANGLED_BYTES)
 		return NULL;
-	char *text = rust || strstr(linkage_name, "17h") ? rust_demangle(linkage_name, DMGL_NO_OPTS)
+	char *text = rust || strstr(linkage_name, "17h") ? rust_demangle(linkage_name, 0)
 							 : NULL;
 	if (!text && cpp)
-		text = cplus_demangle_v3(linkage_name, DMGL_PARAMS | DMGL_ANSI);
+		text = cplus_demangle_v3(linkage_name, IBERTY_PARAMS | IBERTY_ANSI);
 	if (dlang)
-		text = dlang_demangle(linkage_name, DMGL_NO_OPTS);
+		text = dlang_demangle(linkage_name, 0);
 	if (text)
 		drop_nvcc_namespaces(text);
 	return text;

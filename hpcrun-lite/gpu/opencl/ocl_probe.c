@@ -87,8 +87,7 @@ static const char *type_name(cl_device_type type)
 	return type & CL_DEVICE_TYPE_ACCELERATOR ? "accelerator" : "device";
 }
 
-static void list_device(const struct functions *f, cl_device_id d, const char *platform,
-			const char *entrance, int fd)
+static void list_device(const struct functions *f, cl_device_id d, const char *platform, int fd)
 {
 	char name[256] = "?", version[256] = "?";
 	cl_device_type type = 0;
@@ -97,11 +96,11 @@ static void list_device(const struct functions *f, cl_device_id d, const char *p
 	f->device_info(d, CL_DEVICE_VERSION, sizeof version, version, NULL);
 	f->device_info(d, CL_DEVICE_TYPE, sizeof type, &type, NULL);
 	f->device_info(d, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-	dprintf(fd, "%s %s, %u units, of %s (%s); %s\n", type_name(type), name, units, platform,
-		version, entrance);
+	dprintf(fd, "%s %s, %u units, of %s (%s)\n", type_name(type), name, units, platform,
+		version);
 }
 
-static unsigned list_platforms(const struct functions *f, const char *entrance, int fd)
+static unsigned list_platforms(const struct functions *f, int fd)
 {
 	cl_platform_id platforms[MAX_LISTED];
 	cl_device_id devices[MAX_LISTED];
@@ -116,14 +115,14 @@ static unsigned list_platforms(const struct functions *f, const char *entrance, 
 				   &n_devices) != CL_SUCCESS)
 			continue;
 		for (cl_uint k = 0; k < n_devices && k < MAX_LISTED; k++, n_listed++)
-			list_device(f, devices[k], platform, entrance, fd);
+			list_device(f, devices[k], platform, fd);
 	}
 	return n_listed;
 }
 
 static void list(int fd)
 {
-	char why[512], entrance[256];
+	char why[512];
 	void *loader = dlopen(LOADER, RTLD_LAZY | RTLD_LOCAL);
 	if (!loader) {
 		dprintf(fd,
@@ -136,16 +135,18 @@ static void list(int fd)
 		(OCL_TYPE(clGetDeviceIDs))(uintptr_t)dlsym(loader, "clGetDeviceIDs"),
 		(OCL_TYPE(clGetDeviceInfo))(uintptr_t)dlsym(loader, "clGetDeviceInfo"),
 	};
-	snprintf(entrance, sizeof entrance, "%s %.200s",
-		 wants_preload("", why, sizeof why) ? "preloaded before" : "layer of",
-		 path_of(loader));
+	unsigned n = 0;
 	if (!f.get_platforms || !f.platform_info || !f.get_devices || !f.device_info)
 		dprintf(fd, "-%s is not an OpenCL library\n", path_of(loader));
-	else if (list_platforms(&f, entrance, fd) == 0)
+	else if ((n = list_platforms(&f, fd)) == 0)
 		dprintf(fd,
 			"-%s finds no device: no installed implementation has one (install a "
 			"package such as pocl-opencl-icd, or the GPU's driver)\n",
 			path_of(loader));
+	else
+		dprintf(fd, "%s %s\n+%u device%s: kernels, copies, waits\n",
+			wants_preload("", why, sizeof why) ? "preloaded before" : "layer of",
+			path_of(loader), n, n == 1 ? "" : "s");
 }
 
 __attribute__((visibility("default")))

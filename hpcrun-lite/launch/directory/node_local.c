@@ -94,15 +94,25 @@ static bool make_own(const char *path)
 	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077);
 }
 
+static bool is_memory(const struct statfs *fs)
+{
+	return (uint32_t)fs->f_type == TMPFS || (uint32_t)fs->f_type == RAMFS;
+}
+
 /*
  * How much to leave free: a tenth of a disk (at most LEAVE_MOST), half of a file system in memory.
  */
 static uint64_t bytes_to_leave(const struct statfs *fs)
 {
 	const uint64_t all = (uint64_t)fs->f_blocks * (uint64_t)fs->f_bsize;
-	if ((uint32_t)fs->f_type == TMPFS || (uint32_t)fs->f_type == RAMFS)
+	if (is_memory(fs))
 		return all / 2;
 	return all / 10 < LEAVE_MOST ? all / 10 : LEAVE_MOST;
+}
+
+static bool has_room(const struct statfs *fs, uint64_t least)
+{
+	return (uint64_t)fs->f_bavail * (uint64_t)fs->f_bsize >= bytes_to_leave(fs) + least;
 }
 
 /* Requires that `least` bytes are available. Sets errno on failure. */
@@ -114,12 +124,11 @@ static bool try_place(const char *place, uint64_t least, struct config *c)
 	if (!node_local_path(place, c->directory, path, sizeof path) ||
 	    strlen(path) >= sizeof c->local || statfs(place, &fs) != 0)
 		return false;
-	const uint64_t leave = bytes_to_leave(&fs);
 	errno = ENOSPC;
-	if ((uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize < leave + least || !make_own(path))
+	if (!has_room(&fs, least) || !make_own(path))
 		return false;
 	snprintf(c->local, sizeof c->local, "%s", path);
-	c->leave_bytes = leave;
+	c->leave_bytes = bytes_to_leave(&fs);
 	return true;
 }
 
@@ -175,4 +184,28 @@ enum status node_local_choose(const char *wanted, struct config *c)
 		 "one with --local",
 		 server, causes[0], causes[1], causes[2]);
 	return STATUS_OK;
+}
+
+bool node_local_describe(const char *directory, char *text, size_t n_bytes)
+{
+	const char *places[NODE_LOCAL_PLACES];
+	struct statfs fs;
+	text[0] = 0;
+	if (statfs(directory, &fs) != 0)
+		return true;
+	const char *server = name_of(&fs);
+	if (is_memory(&fs))
+		snprintf(text, n_bytes, "tmpfs: measurements are in memory");
+	if (!server)
+		return true;
+	node_local_places(NULL, places);
+	for (size_t i = 0; i < NODE_LOCAL_PLACES; i++) {
+		if (!places[i] || statfs(places[i], &fs) != 0 || name_of(&fs) ||
+		    !has_room(&fs, LEAST_BYTES) || access(places[i], W_OK) != 0)
+			continue;
+		snprintf(text, n_bytes, "%s: kept in %.200s while programs run", server, places[i]);
+		return true;
+	}
+	snprintf(text, n_bytes, "%s", server);
+	return false;
 }

@@ -29,6 +29,13 @@ enum status node_local_choose(const char *wanted, struct config *c);
 #define NODE_LOCAL_PLACES 4u
 void node_local_places(const char *wanted, const char *places[NODE_LOCAL_PLACES]);
 
+/*
+ * What is special about measuring into this directory: "NFS: kept in /var/tmp while programs run",
+ * or "" if it is on an ordinary disk. False: it is on the server that `text` names, and no
+ * directory of this node can be used.
+ */
+bool node_local_describe(const char *directory, char *text, size_t n_bytes);
+
 /* True if the open file is on a file server, which may number users in its own way. */
 bool node_local_is_server(int fd);
 

@@ -3,7 +3,7 @@
 #
 # Test of bootstrap and of tests/check.sh, which it calls: what they would run, which packages are
 # taken from an archive that lacks some, and the last line of "check". dpkg-query, apt-get,
-# apt-cache, sudo and make are fakes here; nothing is installed or built.
+# apt-cache, rpm, dnf, zypper, sudo and make are fakes here; nothing is installed or built.
 
 # shellcheck disable=SC2154 # srcdir and T come from lib.sh
 . "${srcdir:-.}/tests/lib.sh"
@@ -24,7 +24,13 @@ cat >"$fake/dpkg-query" <<-'SH'
 SH
 cat >"$fake/apt-cache" <<-'SH'
 	#!/bin/sh
-	grep -qx "$2" "$T/archive" && echo "  Candidate: 1.0" || echo "  Candidate: (none)"
+	shift
+	for name; do
+		echo "$name:"
+		echo "  Installed: (none)"
+		version=$(grep -qx "$name" "$T/archive" && echo 1.0)
+		echo "  Candidate: ${version:-(none)}"
+	done
 SH
 cat >"$fake/apt-get" <<-'SH'
 	#!/bin/sh
@@ -46,9 +52,9 @@ chmod +x "$fake"/*
 # A bootstrap of its own with a short list.
 cp "$boot" "$T/pkg/bootstrap"
 cat >"$T/pkg/packages.txt" <<-'TXT'
-	need	build	build	cc-dev
-	want	build	trace	trace-dev|old-trace-dev|oldest-trace-dev
-	want	tests	ranks	ranks-dev
+	need	build	build	cc-dev	cc-devel	cc
+	want build trace trace-dev|old-trace-dev|oldest-trace-dev trace-devel|old-trace-devel -
+	want	tests	ranks	ranks-dev	ranks-devel	ranks-devel
 TXT
 
 # set_up: runs the fakes; prints the status, and leaves what was said in $T/said and what
@@ -107,14 +113,130 @@ parts() {
 	PATH=$fake:$PATH sh "$T/pkg/bootstrap" --dry-run "$1" |
 		sed -n 's/.* --no-install-recommends //p'
 }
-printf 'want demo device device-icd\n' >>"$T/pkg/packages.txt"
+printf 'want demo device device-icd device device\n' >>"$T/pkg/packages.txt"
 printf '%s\n' cc-dev trace-dev ranks-dev device-icd >"$T/archive"
 is "build takes what the build uses" "$(parts build)" "cc-dev trace-dev"
 is "demo also takes what it runs with" "$(parts demo)" "cc-dev trace-dev device-icd"
 is "check takes everything" "$(parts check)" "cc-dev trace-dev ranks-dev device-icd"
 is "and so does packages" "$(parts packages)" "cc-dev trace-dev ranks-dev device-icd"
 is "each line of packages.txt says for what" "$(grep -vE \
-	'^(#.*)?$|^(need|want) +(build|demo|tests) +[^ ]+ +[^ ]+$' "$srcdir/packages.txt")" ""
+	'^(#.*)?$|^(need|want) +(build|demo|tests) +[^ ]+( +[^ ]+){3}$' "$srcdir/packages.txt")" ""
+
+# Sources that come with configure need no autotools.
+cp "$T/pkg/packages.txt" "$T/packages.before"
+printf 'need build autotools tools-dev tools tools\n' >>"$T/pkg/packages.txt"
+printf '%s\n' cc-dev tools-dev >"$T/archive"
+is "a clone needs the autotools" "$(parts build)" "cc-dev tools-dev"
+touch "$T/pkg/configure"
+chmod +x "$T/pkg/configure"
+is "a release archive does not" "$(parts build)" "cc-dev"
+touch "$T/pkg/.git"
+is "a clone in which configure was made does" "$(parts build)" "cc-dev tools-dev"
+rm "$T/pkg/configure" "$T/pkg/.git"
+mv "$T/packages.before" "$T/pkg/packages.txt"
+
+# The same with rpm and dnf, or zypper: a directory of programs without those of Debian.
+rpms=$T/rpms
+mkdir "$rpms"
+find /usr/local/bin /usr/sbin /usr/bin /sbin /bin -maxdepth 1 \( -type f -o -type l \) \
+	! -name 'dpkg*' ! -name 'apt*' ! -name rpm ! -name dnf ! -name zypper \
+	>"$T/programs" 2>"$T/said"
+while read -r program; do
+	[ -e "$rpms/${program##*/}" ] || ln -s "$program" "$rpms/"
+done <"$T/programs"
+rm -f "$rpms/sudo"
+cp "$fake/sudo" "$rpms/"
+cat >"$rpms/rpm" <<-'SH'
+	#!/bin/sh
+	shift 3
+	for name; do
+		grep -qx "$name" "$T/installed" && echo "$name:" ||
+			echo "package $name is not installed"
+	done
+SH
+# What both install: the arguments from the first package on.
+cat >"$T/install" <<-'SH'
+	for p; do grep -qx "$p" "$T/broken" && exit 1; done
+	printf '%s\n' "$@" >>"$T/installed"
+SH
+cat >"$T/dnf" <<-'SH'
+	#!/bin/sh
+	case $2 in
+	repoquery)
+		shift 4
+		for name; do grep -x "$name" "$T/archive"; done
+		exit
+		;;
+	esac
+	echo "dnf $*" >>"$T/calls"
+	[ "$1" = install ] || exit 0
+	shift 3
+	. "$T/install"
+SH
+cat >"$T/zypper" <<-'SH'
+	#!/bin/sh
+	case $3 in
+	search)
+		shift 6
+		echo 'S  | Name | Summary | Type'
+		echo '---+------+---------+--------'
+		for name; do
+			grep -qx "$name" "$T/archive" && echo "   | $name | A thing | package"
+		done
+		exit 0
+		;;
+	esac
+	echo "zypper $*" >>"$T/calls"
+	[ "$2" = install ] || exit 0
+	shift 3
+	. "$T/install"
+SH
+chmod +x "$rpms/rpm" "$T/dnf" "$T/zypper"
+# set_up_rpm OPTIONS...: as set_up
+set_up_rpm() {
+	: >"$T/calls"
+	PATH=$rpms "$rpms/sh" "$T/pkg/bootstrap" "$@" packages >"$T/said" 2>&1
+	echo $?
+}
+for manager in dnf zypper; do
+	rm -f "$rpms/dnf" "$rpms/zypper"
+	ln -s "$T/$manager" "$rpms/$manager"
+	cc=cc-devel want="cc-devel old-trace-devel ranks-devel "
+	if [ $manager = zypper ]; then cc=cc want="cc ranks-devel "; fi
+	: >"$T/broken"
+	printf '%s\n' $cc old-trace-devel ranks-devel device >"$T/installed"
+	: >"$T/archive"
+	is "$manager, all there: status" "$(set_up_rpm)" 0
+	is "$manager, all there: nothing is called" "$(cat "$T/calls")" ""
+	: >"$T/installed"
+	printf '%s\n' $cc old-trace-devel ranks-devel >"$T/archive"
+	is "$manager, fresh machine: status" "$(set_up_rpm)" 0
+	is "$manager, fresh machine: what is on offer is installed" \
+		"$(sort "$T/installed" | tr '\n' ' ')" "$want"
+	like "$manager, fresh machine: the rest is named" "$(cat "$T/said")" \
+		'not installed: device \(device is off'
+	: >"$T/installed"
+	is "$manager, dry run: status" "$(set_up_rpm --dry-run)" 0
+	like "$manager, dry run: shows the command" "$(cat "$T/said")" \
+		"^\+ (sudo )?$manager .*install .*$cc"
+	is "$manager, dry run: does nothing" "$(cat "$T/calls" "$T/installed")" ""
+	echo ranks-devel >"$T/broken"
+	is "$manager, one wanted cannot be installed: no failure" "$(set_up_rpm)" 0
+	is "$manager, one wanted cannot be installed: the others are" \
+		"$(sort -u "$T/installed" | tr '\n' ' ')" "${want%ranks-devel *}"
+	: >"$T/installed"
+	echo ranks-devel >"$T/archive"
+	is "$manager, one needed is nowhere: fails" "$(set_up_rpm)" 1
+	like "$manager, one needed is nowhere: said" "$(cat "$T/said")" "cannot do without: $cc"
+done
+unlike "only dnf has EPEL" "$(cat "$T/said")" EPEL
+printf 'need build reader reader-dev reader-devel -\n' >>"$T/pkg/packages.txt"
+printf '%s\n' cc ranks-devel device >"$T/installed"
+is "needed, and no package will do: configure decides" "$(set_up_rpm)" 0
+like "... said" "$(cat "$T/said")" 'no package of this distribution will do: reader'
+rm "$rpms/zypper"
+is "no package manager: status" "$(set_up_rpm)" 0
+like "... said" "$(cat "$T/said")" 'no apt-get, dnf or zypper here'
 
 # The sum of test results.
 work=$T/work

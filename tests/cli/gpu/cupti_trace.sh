@@ -11,8 +11,58 @@ CUDA_CALLS=$builddir/tests/gpu/cuda_calls
 . "$srcdir/tests/gpu/fake/fake.sh"
 see_fake
 
-like "-L lists the device" "$("$HPCRUN" -L)" \
-	'^ +GPU 0: Fake GPU, 12 units, 1.0 GiB, .* CUPTI 13\.0\.1, '
+"$HPCRUN" -L >list
+like "-L lists the device" "$(cat list)" \
+	'^ +GPU 0: Fake GPU, 12 units, 1.0 GiB, compute capability '
+like "... driver and CUPTI" "$(tr -s ' \n' ' ' <list)" \
+	' driver [0-9. ]*for CUDA 13.0 CUPTI 13\.0\.1, /'
+# What is missing for GPUs is said as the files of the kernel say it.
+# with_files PARAMETERS COMMAND...: as root of a container in which the driver and RAPL have files
+with_files() {
+	# shellcheck disable=SC2016 # expanded by that shell
+	unshare -m sh -c 'mount -t tmpfs x /proc/driver && mount -t tmpfs x /sys/class &&
+		mkdir -p /proc/driver/nvidia /sys/class/powercap/intel-rapl:0 &&
+		echo "RmProfilingAdminOnly: $1" >/proc/driver/nvidia/params &&
+		echo "NVRM version: NVIDIA UNIX  580.1.2  x" >/proc/driver/nvidia/version &&
+		cd /sys/class/powercap/intel-rapl:0 && echo package-0 >name &&
+		echo 5 >energy_uj && chmod 400 energy_uj && shift && exec "$@"' sh "$@"
+}
+if [ "$(id -u)" -eq 0 ] && with_files 1 true 2>err && have setpriv && public_tools; then
+	cd / # where every user may be
+	nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
+	# shellcheck disable=SC2086 # words
+	with_files 1 $nobody "$HPCRUN" -L >"$T/list" 2>"$T/err"
+	like "rights: an ordinary user has no samples" "$(cat "$T/list")" \
+		'^  nvidia     1 GPU: kernels, copies, waits, energy$'
+	like "... why" "$(cat "$T/list")" \
+		'^  PC samples, counters: only root may read counters \(RmProfilingAdminOnly: 1\)$'
+	like "... the cure" "$(cat "$T/list")" \
+		'^      /etc/modprobe.d: options nvidia NVreg_RestrictProfilingToAdminUsers=0$'
+	like "... and no energy of the host" "$(cat "$T/list")" \
+		'^  energy of the host: only root may read RAPL$'
+	like "... whose version is that of the files" "$(cat "$T/list")" ' driver 580.1.2 for CUDA '
+	# shellcheck disable=SC2086 # words
+	with_files 0 $nobody "$HPCRUN" -L >"$T/list" 2>"$T/err"
+	like "rights: with the option everyone has samples" "$(cat "$T/list")" \
+		'^  nvidia     1 GPU: kernels, copies, waits, PC samples, counters, energy$'
+	with_files 1 setpriv --bounding-set=-sys_admin,-perfmon "$HPCRUN" -L >"$T/list" 2>"$T/err"
+	like "rights: root of a container" "$(cat "$T/list")" \
+		'^      start the container with --cap-add SYS_ADMIN$'
+	with_files 1 "$HPCRUN" -L >"$T/list" 2>"$T/err"
+	unlike "rights: root" "$(cat "$T/list")" 'PC samples, counters:|energy of the host:'
+	with_files 1 env LD_LIBRARY_PATH= "$HPCRUN" -L >"$T/list" 2>"$T/err"
+	like "a driver of the kernel alone" "$(cat "$T/list")" \
+		'^  work of GPUs: libcuda.so.1 is not found; the kernel has its driver$'
+	is "... in 80 columns" "$(sed '/^PAPI/,$d' "$T/list" | awk 'length > 80')" ""
+	cd "$T" || exit 99
+else
+	skip "rights" "needs root, mount namespaces and setpriv"
+fi
+FAKE_CUDA=no-energy "$HPCRUN" -L >list
+like "a GPU without a meter" "$(cat list)" '^  energy of GPUs \(NVML\): Not Supported$'
+LD_LIBRARY_PATH='' "$HPCRUN" -L >list
+unlike "without a driver nobody misses anything of GPUs" "$(sed '/^Events:/,$d' list)" \
+	'GPU|CUPTI|NVML|RAPL'
 
 # events also measure how long the machine let us wait
 SLACK=0.9

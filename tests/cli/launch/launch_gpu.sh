@@ -28,17 +28,18 @@ if [ -z "$(find "$builddir/.libs" -name 'libhpcrun-lite-opencl.so')" ]; then
 	like "with the cure" "$(cat without.err)" \
 		"^hpcrun-lite: gpu=opencl: hpctoolkit-lite was built without OpenCL; install "
 	like "-L says so" "$("$hpcrun" -L)" \
-		"not available: hpctoolkit-lite was built without OpenCL"
+		"^  gpu=opencl hpctoolkit-lite was built without OpenCL"
 	done_testing
 	exit
 fi
 
-like "-L lists OpenCL" "$("$hpcrun" -L)" "^  gpu=opencl  .*options: preload$"
-like "its devices, or why there are none" "$("$hpcrun" -L | sed -n '/gpu=opencl/,$p')" \
-	"^      (not available: |(CPU|GPU|accelerator|device) .* units, of )"
+like "-L lists OpenCL: its devices, or why there are none" \
+	"$("$hpcrun" -L | sed -n '/gpu=opencl/,/gpu=nvidia/p' | tr -s ' \n' ' ')" \
+	"gpu=opencl (.*(finds no device|is not found)|.* options: preload (CPU|GPU|accelerator|device) .* units, of .*(layer of|preloaded before) /)"
 mkdir empty-vendors
-like "no implementation: said" "$(OCL_ICD_VENDORS=$T/empty-vendors "$hpcrun" -L)" \
-	"not available: .*finds no device"
+OCL_ICD_VENDORS=$T/empty-vendors "$hpcrun" -L >list
+like "no implementation: said" "$(tr -s ' \n' ' ' <list)" "gpu=opencl /[^ ]* finds no device"
+unlike "... and nobody misses it" "$(sed '/^Events:/,$d' list)" opencl
 
 run_in "$T/alone" "$hpcrun" -e gpu=opencl -o m -- true
 is "without a sampled event" "$(cat alone.status)" 0

@@ -10,8 +10,10 @@
 #include "common/safe/exec_image.h"
 #include "hpcrun-lite/launch/directory/job.h"
 #include "hpcrun-lite/launch/event.h"
+#include "hpcrun-lite/launch/perf_rights.h"
 #include "hpcrun-lite/launch/program.h"
 
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,6 +263,82 @@ static void programs_in_path(void **state)
 	assert_int_equal(program_find("/", "/bin", &p), PROGRAM_NOT_EXECUTABLE);
 }
 
+/* The cause and the one setting that helps; each fits into a line of -L. */
+static void rights(void **state)
+{
+	(void)state;
+	const struct perf_machine debian = {.paranoid = 3, .last_capability = 40},
+				  filtered = {.paranoid = 2,
+					      .last_capability = 40,
+					      .is_filtered = true};
+	struct perf_machine m = debian;
+	struct perf_refusal r;
+	perf_refused(&m, EACCES, 2, &r);
+	assert_string_equal(r.why, "kernel.perf_event_paranoid is 3 (needed: 2)");
+	assert_string_equal(r.cure, "as root: sysctl kernel.perf_event_paranoid=2");
+	m.container = PERF_DOCKER; /* without a filter */
+	perf_refused(&m, EACCES, 1, &r);
+	assert_string_equal(r.cure, "as root of the host: sysctl kernel.perf_event_paranoid=1");
+	m.is_filtered = true;
+	perf_refused(&m, EACCES, 1, &r);
+	assert_non_null(strstr(r.cure, "--cap-add PERFMON"));
+
+	static const struct {
+		enum perf_container container;
+		const char *cure;
+	} cures[] = {{PERF_NO_CONTAINER, "system call perf_event_open"},
+		     {PERF_DOCKER, "--cap-add PERFMON (SYS_ADMIN before Docker 23)"},
+		     {PERF_PODMAN, "--cap-add PERFMON --cap-add SYS_ADMIN"},
+		     {PERF_KUBERNETES, "add: [PERFMON]"}};
+	for (size_t i = 0; i < sizeof cures / sizeof *cures; i++) {
+		m = filtered;
+		m.container = cures[i].container;
+		const int errors[] = {EPERM, ENOSYS};
+		for (size_t k = 0; k < 2; k++) {
+			perf_refused(&m, errors[k], 2, &r);
+			assert_string_equal(r.why, "a seccomp filter refuses perf_event_open");
+			assert_non_null(strstr(r.cure, cures[i].cure));
+			assert_true(strlen(r.cure) <= 74);
+		}
+	}
+	m.last_capability = 37; /* before Linux 5.8 */
+	perf_refused(&m, EPERM, 2, &r);
+	assert_string_equal(r.cure, "start the container with --cap-add SYS_ADMIN");
+
+	m = (struct perf_machine){.paranoid = 1, .last_capability = 40};
+	perf_refused(&m, EACCES, 1, &r);
+	assert_string_equal(r.why, "a security module refuses perf_event_open");
+	perf_refused(&m, ENOSYS, 1, &r);
+	assert_string_equal(r.why, "this kernel has no perf events");
+	assert_string_equal(r.cure, "");
+	m.paranoid = PERF_RIGHTS_NONE;
+	perf_refused(&m, EPERM, 1, &r);
+	assert_string_equal(r.why, "this kernel has no perf events");
+}
+
+static void counters(void **state)
+{
+	(void)state;
+	struct perf_machine m = {.is_virtual = true};
+	struct perf_refusal r;
+	perf_no_counter(&m, &r);
+	assert_string_equal(r.why, "this virtual machine has no hardware counters");
+	assert_non_null(strstr(r.cure, "virtual PMU"));
+	assert_true(strlen(r.cure) <= 74);
+	m.is_virtual = false;
+	perf_no_counter(&m, &r);
+	assert_string_equal(r.why, "the kernel finds no hardware counters");
+	m.has_units = true;
+	perf_no_counter(&m, &r);
+	assert_string_equal(r.cure, "");
+
+	static const char status[] = "Name:\tx\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t3\n";
+	assert_int_equal(perf_rights_field(status, "Seccomp"), 2);
+	assert_int_equal(perf_rights_field(status, "Name"), 0);
+	assert_int_equal(perf_rights_field(status, "Seccomp_"), -1);
+	assert_int_equal(perf_rights_field("", "Seccomp"), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,6 +350,8 @@ int main(void)
 		cmocka_unit_test(launcher_inside_a_batch_job),
 		cmocka_unit_test(images_that_are_damaged),
 		cmocka_unit_test(programs_in_path),
+		cmocka_unit_test(rights),
+		cmocka_unit_test(counters),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
