@@ -92,6 +92,7 @@ launch_tests = \
 	tests/cli/sacred/sacred_fd.sh \
 	tests/cli/sacred/sacred_file.sh \
 	tests/cli/sacred/sacred_gdb.sh \
+	tests/cli/sacred/sacred_kernel.sh \
 	tests/cli/sacred/sacred_purity.sh \
 	tests/cli/sacred/sacred_report.sh \
 	tests/cli/sacred/sacred_signal.sh \

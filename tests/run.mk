@@ -92,6 +92,7 @@ run_tests = \
 	tests/cli/run/run_switches.sh \
 	tests/cli/prof/prof_sampling.sh \
 	tests/cli/run/run_children.sh \
+	tests/cli/run/run_container.sh \
 	tests/cli/run/run_ends.sh \
 	tests/cli/run/run_threads.sh \
 	tests/cli/run/run_unseen.sh \

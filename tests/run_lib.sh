@@ -71,6 +71,13 @@ weights_bounds() {
 	tap_most=$(($(value cpu_ns) / 1000 * (1000 + $2) + $1 * 10000000))
 }
 
+# older_libc FILE COPY: the loader or the libc as before glibc 2.35: this system's, with the
+# versions since then and the function that finds objects renamed.
+older_libc() {
+	LC_ALL=C sed 's/GLIBC_2\.\(3[5-9]\|[4-9][0-9]\)/GLIBC_9.\1/g
+		s/_dl_find_object/_dl_gone_object/g' "$1" >"$2" && chmod +x "$2"
+}
+
 # ratio A B: to four places.
 ratio() {
 	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4f\n", b ? a / b : 0 }'

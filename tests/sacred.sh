@@ -26,14 +26,15 @@ sacred_run() { # NAME COMMAND...
 }
 
 # sacred DESCRIPTION COMMAND...: one test: standard output, standard error and status with the
-# profiler are those without.
+# profiler are those without. UNDER: a command that starts both.
 sacred() {
 	sacred_what=$1
 	shift
 	rm -rf "$T/m"
-	sacred_run plain "$@"
 	# shellcheck disable=SC2086 # words
-	sacred_run measured "$HPCRUN" -q $SACRED_EVENTS -o "$T/m" "$@"
+	sacred_run plain ${UNDER:-} "$@"
+	# shellcheck disable=SC2086 # words
+	sacred_run measured ${UNDER:-} "$HPCRUN" -q $SACRED_EVENTS -o "$T/m" "$@"
 	cat "$T/plain.err" >>"$T/plain.out"
 	cat "$T/measured.err" >>"$T/measured.out"
 	same "$sacred_what" "$T/measured.out" "$T/plain.out"

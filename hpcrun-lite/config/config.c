@@ -114,6 +114,12 @@ size_t config_encode(const struct config *c, char *text, size_t n_bytes)
 	put_number(&o, "seq", c->exec_seq);
 	put_number(&o, "start", (int64_t)c->process_start_ns);
 	put_number(&o, "since", (int64_t)c->since_ns);
+	if (c->root_inode) {
+		put_text(&o, ";root=");
+		put_u64(&o, c->root_device);
+		put(&o, ',');
+		put_u64(&o, c->root_inode);
+	}
 	put_number(&o, "depth", c->max_depth);
 	put_number(&o, "nodes", c->max_nodes);
 	put_number(&o, "bytes", (int64_t)c->max_bytes);
@@ -321,7 +327,10 @@ static void get_value(struct in *in, const char *key, struct config *c)
 		c->process_start_ns = get_u64(in);
 	else if (!strcmp(key, "since"))
 		c->since_ns = get_u64(in);
-	else if (!strcmp(key, "depth"))
+	else if (!strcmp(key, "root")) {
+		c->root_device = get_u64(in);
+		c->root_inode = get_field(in);
+	} else if (!strcmp(key, "depth"))
 		c->max_depth = (uint32_t)get_i64(in);
 	else if (!strcmp(key, "nodes"))
 		c->max_nodes = (uint32_t)get_i64(in);

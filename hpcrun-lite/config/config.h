@@ -124,6 +124,7 @@ struct config {
 	/* CLOCK_MONOTONIC of the first program of exec_pid; 0: unknown */
 	uint64_t process_start_ns;
 	uint64_t since_ns;     /* CLOCK_REALTIME when the launcher began; 0: unknown */
+	uint64_t root_device, root_inode; /* the launcher's root directory; 0: unknown */
 	uint32_t max_depth;    /* limit on the frames of a path */
 	uint32_t max_nodes;    /* limit on the context nodes of a thread */
 	uint64_t max_bytes;    /* limit on the size of a measurement file; 0: none */

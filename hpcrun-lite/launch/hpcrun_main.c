@@ -300,6 +300,11 @@ static enum status set_environment(struct config *c)
 	c->process_start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	clock_gettime(CLOCK_REALTIME, &now);
 	c->since_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	struct stat st;
+	if (stat("/", &st) == 0) {
+		c->root_device = st.st_dev;
+		c->root_inode = st.st_ino;
+	}
 	const char *others = getenv("LD_PRELOAD");
 	size_t bytes = config_preload(c, others, NULL, 0) + 1;
 	char *preload = malloc(bytes);

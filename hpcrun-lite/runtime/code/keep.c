@@ -2,8 +2,9 @@
 /*
  * Chooses the binaries to keep; see keep.h. A file is kept if its name is gone, if it was made
  * since the run began, or if it is in a place that may disappear: a directory for temporary files,
- * a file system in memory or of a container. The last two are guesses, so only files with samples
- * are kept. Test: tests/cli/run/run_gone.sh.
+ * a file system in memory or of a container, another root directory than the launcher's. These are
+ * guesses, so only files with samples are kept. Tests: tests/cli/run/run_gone.sh,
+ * run_container.sh.
  */
 #include "hpcrun-lite/runtime/code/keep.h"
 
@@ -102,6 +103,14 @@ static bool is_on_passing_system(const struct module *m)
 		fs.f_type == OVERLAYFS_SUPER_MAGIC);
 }
 
+/* True if the user of hpcrun-lite may not have this file under its path. */
+static bool is_in_container(void)
+{
+	const struct config *c = &process.config;
+	return c->root_inode && state.root_inode &&
+	       (state.root_device != c->root_device || state.root_inode != c->root_inode);
+}
+
 /*
  * False after chroot() or in another mount namespace, where a missing name does not mean that the
  * file is gone.
@@ -156,7 +165,7 @@ static bool is_at_end(struct module *m)
 		return false;
 	if (!is_passing(m) && is_gone_now(m))
 		m->is_gone = true;
-	return is_passing(m) || is_on_passing_system(m);
+	return is_passing(m) || is_on_passing_system(m) || is_in_container();
 }
 
 /* ---- the work ---- */

@@ -70,15 +70,10 @@ if have readelf; then
 		unlike "by the dynamic loader: nothing changed" "$(report)" 'changed since'
 	done
 
-	# A program with a glibc of its own, from before 2.35: this one, with the versions since
-	# then and the function that finds objects renamed.
+	# A program with a glibc of its own.
 	mkdir "$T/old"
-	for file in "$loader" "$libc"; do
-		LC_ALL=C sed 's/GLIBC_2\.\(3[5-9]\|[4-9][0-9]\)/GLIBC_9.\1/g
-			s/_dl_find_object/_dl_gone_object/g' "$file" >"$T/old/${file##*/}"
-	done
+	for file in "$loader" "$libc"; do older_libc "$file" "$T/old/${file##*/}"; done
 	loader=$T/old/${loader##*/}
-	chmod +x "$loader"
 	measure -- "$loader" --library-path "$T/old" "$LIFE" plugins "$PLUGIN" 10 0.02
 	is "with an older libc: the program runs" "$status $(cat "$T/stderr" | grep -c GLIBC)" "0 0"
 	sound "with an older libc: files are sound"

@@ -30,6 +30,8 @@ static struct config sample(void)
 	c.process_start_ns = UINT64_C(123456789012345678);
 	c.spawned = (struct config_job){UINT64_C(0xfedcba9876543210), 99, 4711};
 	c.max_bytes = UINT64_C(1) << 40;
+	c.root_device = 2;
+	c.root_inode = UINT64_MAX;
 	c.n_events = 2;
 	c.event[0] = (struct config_event){.name = "CPUTIME",
 					   .kind = CONFIG_CPUTIME,
@@ -79,6 +81,8 @@ static void round_trip(void **state)
 	assert_int_equal(d.max_depth, CONFIG_MAX_DEPTH);
 	assert_int_equal(d.max_nodes, CONFIG_MAX_NODES);
 	assert_int_equal(d.max_bytes, c.max_bytes);
+	assert_int_equal(d.root_device, c.root_device);
+	assert_int_equal(d.root_inode, c.root_inode);
 	assert_int_equal(d.n_events, 2);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_string_equal(d.event[i].name, c.event[i].name);

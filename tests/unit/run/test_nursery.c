@@ -11,9 +11,11 @@
 
 #include <cmocka.h>
 
+#include "common/safe/newer.h"
 #include "hpcrun-lite/store/nursery.h"
 #include "hpcrun-lite/store/store.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -475,6 +477,9 @@ static int file_is_gone_in_child(unsigned pid)
 static void file_is_shortened_in_fork(void **state)
 {
 	(void)state;
+	/* Before Linux 5.14 this is a SIGBUS for the run time (sacred_file.sh). */
+	if (madvise(NULL, 0, MADV_POPULATE_WRITE) != 0 && errno == EINVAL)
+		skip();
 	end_child(start_child(5, small));
 	store_before_fork();
 	pid_t child = fork();

@@ -101,6 +101,7 @@ static void ranges(void)
 	printf("closefrom: %d left\n", left);
 	for (int fd = 100; fd < 200; fd++)
 		dup2(1, fd);
+	fflush(stdout);
 	closefrom(-1); /* everything: what follows goes nowhere, but must not fail */
 }
 
