@@ -10,7 +10,8 @@
 
 /* The first version with something. */
 #define V_CORRELATED_SAMPLES 120400u
-#define V_SAMPLES_AND_RECORDS 120800u /* 12.8.1, which cannot be told from 12.8.0 */
+/* 12.8.1, but that cannot be told from 12.8.0. Before, no sample has an instruction. */
+#define V_SAMPLES_AND_RECORDS 120800u
 #define V_REFUSED_BUFFERS 120900u
 
 /* ---- numbers of versions ---- */

@@ -44,6 +44,12 @@ like "pc: what is done, and what else could be" "$(cat err-pc)" \
 	'gpu=nvidia: CUPTI 12\.4\.0 cannot sample .* times operations, which needs 12\.8\.1: op' \
 	'nothing is sampled; gpu=nvidia,pc,notimes samples without times$'
 is "pc: operations are traced" "$(joined pc kernel) $(n_losses pc)" "40 0"
+FAKE_CUDA=12.8
+export FAKE_CUDA
+EVENTS="-v -e CPUTIME -e gpu=nvidia,pc@12" NAME=pc-8 measured paths
+unset FAKE_CUDA
+like "12.8.0: that no sample has an instruction, and what else could be" "$(cat err-pc-8)" \
+	'could not attribute 100\.0 % .*, and to all samples with CUPTI 12\.8\.0. gpu=nvidia,pc,no'
 EVENTS="-e CPUTIME -e gpu=nvidia,pc,notimes,mode=serialized" NAME=notimes measured paths
 # sampling FIELD: of all samples
 sampling() {

@@ -152,7 +152,7 @@ void fake_record(const void *record, size_t bytes, uint64_t end_ns)
 
 API CUptiResult cuptiGetVersion(uint32_t *v)
 {
-	*v = fake_is("old") ? 18 : FAKE_CUPTI_VERSION;
+	*v = fake_is("old") ? 18 : fake_is("12.8") ? 26 : FAKE_CUPTI_VERSION;
 	return CUPTI_SUCCESS;
 }
 API CUptiResult cuptiGetResultString(CUptiResult r, const char **s)
