@@ -38,6 +38,15 @@ listed() {
 }
 is "a driver of CUDA 12, a driver of CUDA 13" "$(listed 12) $(listed '')" "12.4.0 13.0.1"
 
+# beside a profiler of the program that uses the same copy
+. "$srcdir/tests/gpu/yield/yield.sh"
+CUPTI_FILE=$T/fake/libcupti.so.12
+export CUPTI_FILE
+PROGRAM=$builddir/tests/gpu/yield/cuda_yield EVENTS="-e gpu=nvidia" measured windows
+yielded windows
+PROGRAM=''
+unset CUPTI_FILE
+
 # what it cannot do
 EVENTS="-v -e CPUTIME -e gpu=nvidia,pc" NAME=pc measured paths
 like "pc: what is done, and what else could be" "$(cat err-pc)" \
