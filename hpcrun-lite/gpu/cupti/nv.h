@@ -52,7 +52,7 @@
 	F(cuptiPCSamplingGetConfigurationAttribute) F(cuptiRegisterComputeCrcCallback)
 #define NV_DRIVER_FUNCTIONS(F) \
 	F(cuDeviceGetName) F(cuDeviceGetAttribute) F(cuDeviceTotalMem_v2) F(cuDeviceGetUuid_v2) \
-	F(cuDriverGetVersion) F(cuCtxSynchronize_v2)
+	F(cuDriverGetVersion)
 
 /* Decisions that depend on something that no event of a recording shows. Append only. */
 enum nv_agree {
@@ -64,8 +64,10 @@ enum nv_agree {
 #define NV_FIELD(name) __typeof__(&name) name;
 struct nv_library {
 	NV_CUPTI_FUNCTIONS(NV_FIELD)
-	NV_FIELD(cuptiSubscribe_v2) /* see nv_version_set_subscribe */
 	NV_DRIVER_FUNCTIONS(NV_FIELD)
+	/* New in CUDA 13: see nv_version_set_new. */
+	NV_FIELD(cuptiSubscribe_v2)
+	CUresult (*cuCtxSynchronize_v2)(CUcontext);
 	/*
 	 * Functions of the process itself whose results depend on time or order. They are in this
 	 * table so that a recording keeps the answers and a replay repeats them. now_ns:

@@ -132,8 +132,8 @@ static bool find_cupti(struct nv_library *l, void *handle, char *why, size_t why
 		return false;
 	}
 	const char *missing = find_all(handle, functions, sizeof functions / sizeof *functions);
-	if (!missing && !nv_version_set_subscribe(l, handle))
-		missing = "cuptiSubscribe";
+	if (!missing)
+		missing = nv_version_set_subscribe(l, handle);
 	if (missing)
 		say(why, why_bytes, l->path, " has no function ", missing);
 	return !missing;
@@ -251,6 +251,8 @@ bool nv_library_open(struct nv_library *l, const char *preferred, bool load_driv
 	void *driver = dlopen(DRIVER, RTLD_LAZY | RTLD_LOCAL | (load_driver ? 0 : RTLD_NOLOAD));
 	const char *missing =
 		driver ? find_all(driver, functions, sizeof functions / sizeof *functions) : "";
+	if (!missing)
+		missing = nv_version_set_synchronize(l, driver);
 	if (missing) {
 		say(why, why_bytes,
 		    driver ? DRIVER " has no function "

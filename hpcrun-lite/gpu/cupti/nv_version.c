@@ -10,7 +10,8 @@
 
 /* The first version with something. */
 #define V_CORRELATED_SAMPLES 120400u
-#define V_SAMPLES_AND_RECORDS 120800u /* 12.8.1, which cannot be told from 12.8.0 */
+/* 12.8.1, but that cannot be told from 12.8.0. Before, no sample has an instruction. */
+#define V_SAMPLES_AND_RECORDS 120800u
 #define V_REFUSED_BUFFERS 120900u
 
 /* ---- numbers of versions ---- */
@@ -37,26 +38,56 @@ static bool is_before(unsigned version)
 	return nv.lib.version < version;
 }
 
-/* ---- subscription ---- */
+/* ---- functions of CUDA 13 ---- */
 
-static CUptiResult (*subscribe_first)(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *);
+static CUptiResult (*subscribe_12)(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *);
+static CUresult (*synchronize_12)(void);
+static CUresult (*push)(CUcontext);
+static CUresult (*pop)(CUcontext *);
 
 static CUptiResult CUPTIAPI subscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user,
 				      CUpti_SubscriberParams *p)
 {
 	(void)p;
-	return subscribe_first(s, f, user);
+	return subscribe_12(s, f, user);
 }
 
-bool nv_version_set_subscribe(struct nv_library *l, void *cupti)
+static CUresult synchronize(CUcontext context)
 {
-	void *v2 = nv_library_symbol(cupti, "cuptiSubscribe_v2"),
-	     *v1 = nv_library_symbol(cupti, "cuptiSubscribe");
-	memcpy(&subscribe_first, &v1, sizeof v1);
+	CUcontext popped;
+	CUresult r = push(context);
+	if (r != CUDA_SUCCESS)
+		return r;
+	r = synchronize_12();
+	pop(&popped);
+	return r;
+}
+
+static bool find(void *library, const char *name, void *to)
+{
+	void *symbol = nv_library_symbol(library, name);
+	memcpy(to, &symbol, sizeof symbol);
+	return symbol != NULL;
+}
+
+const char *nv_version_set_subscribe(struct nv_library *l, void *cupti)
+{
+	if (find(cupti, "cuptiSubscribe_v2", &l->cuptiSubscribe_v2))
+		return NULL;
 	l->cuptiSubscribe_v2 = subscribe;
-	if (v2)
-		memcpy(&l->cuptiSubscribe_v2, &v2, sizeof v2);
-	return v1 || v2;
+	return find(cupti, "cuptiSubscribe", &subscribe_12) ? NULL : "cuptiSubscribe";
+}
+
+const char *nv_version_set_synchronize(struct nv_library *l, void *driver)
+{
+	if (find(driver, "cuCtxSynchronize_v2", &l->cuCtxSynchronize_v2))
+		return NULL;
+	l->cuCtxSynchronize_v2 = synchronize;
+	return find(driver, "cuCtxSynchronize", &synchronize_12) &&
+			       find(driver, "cuCtxPushCurrent_v2", &push) &&
+			       find(driver, "cuCtxPopCurrent_v2", &pop)
+		       ? NULL
+		       : "cuCtxSynchronize";
 }
 
 /* ---- options ---- */

@@ -32,10 +32,12 @@ typedef CUpti_ActivityMemcpyPtoP4 nv_peer_copy_record;
 typedef CUpti_ActivityMemset4 nv_set_record;
 
 /*
- * Sets l->cuptiSubscribe_v2. Where CUPTI lacks it, cuptiSubscribe does its work, and the name of
- * another subscriber stays unknown. Returns false if CUPTI has neither.
+ * These set functions of `l` that are new in CUDA 13, or put functions of CUDA 12 in their place:
+ * cuptiSubscribe_v2 (without it the name of another subscriber stays unknown), cuCtxSynchronize_v2.
+ * Return NULL, or the name of a missing function.
  */
-bool nv_version_set_subscribe(struct nv_library *l, void *cupti);
+const char *nv_version_set_subscribe(struct nv_library *l, void *cupti);
+const char *nv_version_set_synchronize(struct nv_library *l, void *driver);
 
 /* Changes options that this version cannot fulfil; a note says what it does instead. */
 void nv_version_limit(struct nv_options *o);

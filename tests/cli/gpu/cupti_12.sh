@@ -23,7 +23,8 @@ is "recorded: kernels, copies and sets" "$(by_name '$1 == "gpu-kind" && get("of"
 same "recorded: as it was" all-kept all-kept-r
 
 see_fake
-like "-L lists it" "$("$HPCRUN" -L)" ' GPU 0: .* driver for CUDA 12\.4; CUPTI 12\.4\.0, '
+like "-L lists it" "$("$HPCRUN" -L | grep -E '^ +(driver|CUPTI)' | tr -s ' \n' ' ')" \
+	'^ driver for CUDA 12\.4 CUPTI 12\.4\.0, '
 SLACK=0.9
 . "$srcdir/tests/gpu/ways.sh"
 
@@ -34,9 +35,18 @@ cp "$builddir/tests/gpu/fake/.libs/fake_cuda.so" both/libcupti.so.13
 # listed DRIVER: with the driver of that version of CUDA
 listed() {
 	cp "$builddir/tests/gpu/fake/.libs/fake_cuda$1.so" both/libcuda.so.1
-	LD_LIBRARY_PATH=$T/both "$HPCRUN" -L | sed -n 's/.* GPU 0: .*CUPTI \([0-9.]*\), .*/\1/p'
+	LD_LIBRARY_PATH=$T/both "$HPCRUN" -L | sed -n 's/^ *CUPTI \([0-9.]*\), .*/\1/p'
 }
 is "a driver of CUDA 12, a driver of CUDA 13" "$(listed 12) $(listed '')" "12.4.0 13.0.1"
+
+# beside a profiler of the program that uses the same copy
+. "$srcdir/tests/gpu/yield/yield.sh"
+CUPTI_FILE=$T/fake/libcupti.so.12
+export CUPTI_FILE
+PROGRAM=$builddir/tests/gpu/yield/cuda_yield EVENTS="-e gpu=nvidia" measured windows
+yielded windows
+PROGRAM=''
+unset CUPTI_FILE
 
 # what it cannot do
 EVENTS="-v -e CPUTIME -e gpu=nvidia,pc" NAME=pc measured paths
@@ -44,6 +54,12 @@ like "pc: what is done, and what else could be" "$(cat err-pc)" \
 	'gpu=nvidia: CUPTI 12\.4\.0 cannot sample .* times operations, which needs 12\.8\.1: op' \
 	'nothing is sampled; gpu=nvidia,pc,notimes samples without times$'
 is "pc: operations are traced" "$(joined pc kernel) $(n_losses pc)" "40 0"
+FAKE_CUDA=12.8
+export FAKE_CUDA
+EVENTS="-v -e CPUTIME -e gpu=nvidia,pc@12" NAME=pc-8 measured paths
+unset FAKE_CUDA
+like "12.8.0: that no sample has an instruction, and what else could be" "$(cat err-pc-8)" \
+	'could not attribute 100\.0 % .*, and to all samples with CUPTI 12\.8\.0. gpu=nvidia,pc,no'
 EVENTS="-e CPUTIME -e gpu=nvidia,pc,notimes,mode=serialized" NAME=notimes measured paths
 # sampling FIELD: of all samples
 sampling() {

@@ -258,7 +258,7 @@ done
 like "... that says why" "$("$HPCRUN" -e gpu=nvidia,pc@40 true 2>&1)" \
 	'gpu=nvidia cannot sample at pc@40: the period is 2\^EXP cycles, EXP from 5 to 31'
 like "-L shows the options" "$("$HPCRUN" -L)" \
-	'gpu=nvidia .*options: pc\[@EXP\],mode=continuous\|serialized\|bursts\[@N\],notimes,latency,energy,counters='
+	' options: pc\[@EXP\], mode=continuous\|serialized\|bursts\[@N\], notimes,$'
 like "--help names them" "$("$HPCRUN" --help)" 'gpu=nvidia,pc\[@EXP\]'
 
 done_testing

@@ -369,7 +369,9 @@ API CUresult cuCtxSynchronize(void)
 	LEAVE(is_broken ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS);
 }
 
+#ifndef FAKE_CUPTI_12
 API CUresult cuCtxSynchronize_v2(CUcontext c) { (void)c; return cuCtxSynchronize(); }
+#endif
 
 static CUresult launch(CUfunction f, unsigned grid, unsigned block, CUstream stream,
 		       void **arguments, uint32_t id)

@@ -13,8 +13,9 @@
 
 #define API __attribute__((visibility("default")))
 /* Built a second time, with FAKE_CUPTI_12, as driver and CUPTI of CUDA 12.4 are: records of that
- * length, no cuptiSubscribe_v2, no counters, no samples beside records of kernels, and a crash if
- * there is no buffer for records. */
+ * length, no cuptiSubscribe_v2 and cuCtxSynchronize_v2, no counters, no sample with a
+ * place beside records of kernels, and a crash if there is no buffer for records. FAKE_CUDA=12.8:
+ * CUPTI has the version of 12.8.0, which is as 12.4 in this. */
 #ifdef FAKE_CUPTI_12
 #define FAKE_CUDA_VERSION 12040
 #define FAKE_CUPTI_VERSION 22

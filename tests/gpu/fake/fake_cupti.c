@@ -152,7 +152,7 @@ void fake_record(const void *record, size_t bytes, uint64_t end_ns)
 
 API CUptiResult cuptiGetVersion(uint32_t *v)
 {
-	*v = fake_is("old") ? 18 : FAKE_CUPTI_VERSION;
+	*v = fake_is("old") ? 18 : fake_is("12.8") ? 26 : FAKE_CUPTI_VERSION;
 	return CUPTI_SUCCESS;
 }
 API CUptiResult cuptiGetResultString(CUptiResult r, const char **s)
@@ -208,7 +208,7 @@ API CUptiResult cuptiGetDeviceId(CUcontext c, uint32_t *id)
 	return CUPTI_SUCCESS;
 }
 
-API CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user)
+static CUptiResult subscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user)
 {
 	if (fake_is("subscribed") || callback)
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
@@ -218,11 +218,16 @@ API CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, 
 	return CUPTI_SUCCESS;
 }
 
+API CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user)
+{
+	return subscribe(s, f, user);
+}
+
 #ifndef FAKE_CUPTI_12
 API CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user,
 				  CUpti_SubscriberParams *p)
 {
-	CUptiResult r = cuptiSubscribe(s, f, user);
+	CUptiResult r = subscribe(s, f, user);
 	if (r != CUPTI_SUCCESS && p)
 		snprintf(p->oldSubscriberName, p->oldSubscriberSize, "CUPTI for somebody");
 	return r;

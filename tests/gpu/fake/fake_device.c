@@ -122,4 +122,14 @@ API CUresult cuDevicePrimaryCtxReset_v2(CUdevice d)
 	return CUDA_SUCCESS;
 }
 API CUresult cuCtxSetCurrent(CUcontext c) { current = fake_device_of(c); return CUDA_SUCCESS; }
+/* One at a time. */
+API CUresult cuCtxPushCurrent_v2(CUcontext c)
+{
+	return cuCtxSetCurrent(c);
+}
+API CUresult cuCtxPopCurrent_v2(CUcontext *c)
+{
+	*c = context_of(current);
+	return CUDA_SUCCESS;
+}
 API CUresult cuCtxGetCurrent(CUcontext *c) { *c = context_of(current); return CUDA_SUCCESS; }

@@ -205,7 +205,8 @@ static void sample(struct sampling *s, const struct fake_run *r)
 	s->total++;
 	if (fake_is("pcdropped") && n % 50 == 7) {
 		s->dropped++;
-	} else if (n % 100 == 42 || was_before(r->crc)) {
+	} else if (n % 100 == 42 || was_before(r->crc) ||
+		   (FAKE_CUDA_VERSION < 13000 && fake_has_kernel_records())) {
 		s->outside++;
 	} else {
 		struct entry *e =
@@ -296,10 +297,6 @@ API CUptiResult cuptiPCSamplingEnable(CUpti_PCSamplingEnableParams *p)
 	struct sampling *s = of(p->ctx);
 	if (fake_is("refused"))
 		return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
-#ifdef FAKE_CUPTI_12
-	if (fake_has_kernel_records())
-		return CUPTI_ERROR_NOT_COMPATIBLE;
-#endif
 	if (p->size != CUpti_PCSamplingEnableParamsSize || !p->ctx || s->is_enabled)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	wait_for_kernels(fake_device_of(p->ctx));

@@ -226,17 +226,6 @@ static void test_short_elements(void **state)
 	assert_int_equal(last_range()->recorded, 30);
 }
 
-/* 12.8.0 says itself that it cannot. */
-static void test_refused_beside_records(void **state)
-{
-	(void)state;
-	start_with("pc");
-	nv.lib.version = 120800;
-	cupti.enable = CUPTI_ERROR_NOT_COMPATIBLE;
-	nv_pc_context_made(CONTEXT);
-	assert_non_null(strstr(seen.note, "gpu=nvidia,pc,notimes"));
-}
-
 /* The configuration's buffer was too small: what is missing is counted. Other numbers of the
  * reasons, as another chip has them. */
 static void test_not_fitted(void **state)
@@ -587,7 +576,6 @@ int main(void)
 		cmocka_unit_test(test_version_numbers),
 		cmocka_unit_test(test_version_limits),
 		cmocka_unit_test_teardown(test_short_elements, leave),
-		cmocka_unit_test_teardown(test_refused_beside_records, leave),
 		cmocka_unit_test_teardown(test_not_fitted, leave),
 		cmocka_unit_test_teardown(test_refused, leave),
 		cmocka_unit_test_teardown(test_attributes, leave),

@@ -28,11 +28,6 @@ void nv_pc_say_refused(const struct nv_pc_session *s, CUptiResult r)
 			  "NVreg_RestrictProfilingToAdminUsers=0 of the kernel module nvidia; "
 			  "operations are still traced",
 			  "");
-	else if (r == CUPTI_ERROR_NOT_COMPATIBLE)
-		nv_pc_say(s,
-			  " is refused while operations are timed, as by CUPTI 12.8.0; operations "
-			  "are still traced. gpu=nvidia,pc,notimes samples without times",
-			  "");
 	else if (nv_device_attribute((CUdevice)s->device,
 				     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) < 7)
 		nv_pc_say(s,
@@ -112,6 +107,6 @@ void nv_pc_check_outside(struct nv_pc_session *s)
 	text_put_fixed(&t, s->n_outside * 1000 / s->n_samples, 1);
 	nv_note("CUPTI could not attribute ", line,
 		" % of the PC samples to an instruction. This happens when short kernels from "
-		"several streams overlap while they are timed. gpu=nvidia,pc,notimes attributes "
-		"all samples, but gives no times");
+		"several streams overlap while they are timed, and to all samples with CUPTI "
+		"12.8.0. gpu=nvidia,pc,notimes attributes all samples, but gives no times");
 }
