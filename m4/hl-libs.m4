@@ -49,14 +49,17 @@ AC_DEFUN([HL_LIB_ELF],
   [HL_WITH([elf], [libelf.h gelf.h], [elf], [elf_begin], [], [required],
     [libelf, reads ELF files])])
 AC_DEFUN([HL_LIB_DWARF], [
-  dnl The function is of 2020: RHEL 8 and SLES 15 have older ones.
-  HL_WITH([dwarf], [libdwarf.h dwarf.h], [dwarf], [dwarf_set_de_alloc_flag], [-lelf -lz],
-    [required], [libdwarf, reads DWARF], [libdwarf libdwarf-2 libdwarf-0])
+  dnl The function is of 2017: SLES 15 has an older one, RHEL 8 one of 2018.
+  HL_WITH([dwarf], [libdwarf.h dwarf.h], [dwarf], [dwarf_object_init_b], [-lelf -lz], [required],
+    [libdwarf, reads DWARF], [libdwarf libdwarf-2 libdwarf-0])
   hl_saved_cppflags=$CPPFLAGS
+  hl_saved_libs=$LIBS
   CPPFLAGS="$CPPFLAGS $DWARF_CPPFLAGS"
+  LIBS="$LIBS $DWARF_LIBS"
+  AC_CHECK_FUNCS([dwarf_set_de_alloc_flag])
   AC_CHECK_TYPES([Dwarf_Obj_Access_Interface_a], [], [], [#include <libdwarf.h>])
-  AC_CHECK_DECLS([dwarf_get_ranges_b, dwarf_srclines_b], [], [], [#include <libdwarf.h>])
   CPPFLAGS=$hl_saved_cppflags
+  LIBS=$hl_saved_libs
 ])
 AC_DEFUN([HL_LIB_IBERTY],
   [HL_WITH([iberty], [], [iberty], [rust_demangle], [], [optional],

@@ -14,7 +14,7 @@
 void debug_forget(Dwarf_Debug dbg, Dwarf_Error error)
 {
 	if (error)
-		dwarf_dealloc_error(dbg, error);
+		dwarf_dealloc(dbg, error, DW_DLA_ERROR);
 }
 
 void debug_complain(struct debug_session *s, const char *section, uint64_t offset, const char *what,

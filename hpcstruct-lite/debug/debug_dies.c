@@ -159,7 +159,7 @@ static bool walk(struct debug_session *s, Dwarf_Die parent_die, struct around ar
 	while (result == DW_DLV_OK && ok) {
 		ok = visit(s, die, around);
 		result = ok ? dwarf_siblingof_b(dbg, die, 1, &next, &error) : DW_DLV_NO_ENTRY;
-		dwarf_dealloc_die(die);
+		dwarf_dealloc(dbg, die, DW_DLA_DIE);
 		die = next;
 	}
 	if (result == DW_DLV_ERROR) {
@@ -182,7 +182,7 @@ static uint64_t unit_number(struct debug_session *s, Dwarf_Half attribute)
 	}
 	if (dwarf_global_formref(a, &offset, &error) != DW_DLV_OK)
 		debug_forget(s->main.dbg, error);
-	dwarf_dealloc_attribute(a);
+	dwarf_dealloc(s->main.dbg, a, DW_DLA_ATTR);
 	return offset;
 }
 

@@ -255,7 +255,7 @@ bool debug_read_facts(struct debug_session *s, Dwarf_Die die, enum debug_place p
 				take_attribute(s, dbg, list[i], what, place, f);
 			}
 		}
-		dwarf_dealloc_attribute(list[i]);
+		dwarf_dealloc(dbg, list[i], DW_DLA_ATTR);
 	}
 	dwarf_dealloc(dbg, list, DW_DLA_LIST);
 	if (ok && ranges_of != DEBUG_NONE && !f->has_ranges && f->has_low && f->has_high)
@@ -314,7 +314,7 @@ static struct named resolve(struct debug_session *s, const struct debug_facts *f
 		}
 		debug_read_facts(s, die, place, &f, DEBUG_NONE);
 		fill(s, &n, die, place, &f);
-		dwarf_dealloc_die(die);
+		dwarf_dealloc(dbg, die, DW_DLA_DIE);
 	}
 	return n;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Shared by the files of the debug room; nothing outside the room includes this file. Supports
- * libdwarf 20210528, and 0.9 and later.
+ * libdwarf 20180129, which RHEL 8 has, and later.
  */
 #ifndef HPCSTRUCT_DEBUG_DEBUG_INTERNAL_H
 #define HPCSTRUCT_DEBUG_DEBUG_INTERNAL_H

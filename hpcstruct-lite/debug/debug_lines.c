@@ -39,7 +39,7 @@ static bool find_table(Dwarf_Debug dbg, Dwarf_Die unit_die, uint64_t *offset, co
 			if (!found)
 				debug_forget(dbg, error);
 		}
-		dwarf_dealloc_attribute(a);
+		dwarf_dealloc(dbg, a, DW_DLA_ATTR);
 	} else if (result == DW_DLV_ERROR) {
 		debug_forget(dbg, error);
 	}
@@ -48,7 +48,7 @@ static bool find_table(Dwarf_Debug dbg, Dwarf_Die unit_die, uint64_t *offset, co
 		char *text = NULL;
 		if (dwarf_formstring(a, &text, &error) == DW_DLV_OK)
 			*comp_dir = text;
-		dwarf_dealloc_attribute(a);
+		dwarf_dealloc(dbg, a, DW_DLA_ATTR);
 	}
 	return found;
 }
@@ -154,7 +154,7 @@ static bool read_foreign(struct debug_session *s, const struct image *image, Dwa
 			line_header_free(&header);
 		}
 	}
-	dwarf_dealloc_die(die);
+	dwarf_dealloc(dbg, die, DW_DLA_DIE);
 	return ok;
 }
 

@@ -62,7 +62,7 @@ static struct debug_facts facts_at(struct debug_session *s, enum debug_place pla
 	Dwarf_Die die = die_at(s, place, offset);
 	if (die) {
 		debug_read_facts(s, die, place, &f, DEBUG_NONE);
-		dwarf_dealloc_die(die);
+		dwarf_dealloc(debug_of(s, place), die, DW_DLA_DIE);
 	}
 	return f;
 }
@@ -100,7 +100,7 @@ static bool outline_below(struct debug_session *s, struct debug_outline *o, Dwar
 			     outline_below(s, o, die, id, depth + 1);
 		result = ok ? dwarf_siblingof_b(dbg, die, o->place != DEBUG_TYPES, &next, &error)
 			    : DW_DLV_NO_ENTRY;
-		dwarf_dealloc_die(die);
+		dwarf_dealloc(dbg, die, DW_DLA_DIE);
 		die = next;
 	}
 	if (result == DW_DLV_ERROR)
@@ -127,7 +127,7 @@ static uint64_t unit_around(struct debug_session *s, enum debug_place place, uin
 		return 0;
 	if (dwarf_CU_dieoffset_given_die(die, &unit, &error) != DW_DLV_OK)
 		debug_forget(debug_of(s, place), error);
-	dwarf_dealloc_die(die);
+	dwarf_dealloc(debug_of(s, place), die, DW_DLA_DIE);
 	return unit;
 }
 
@@ -144,7 +144,7 @@ static struct debug_outline *add_outline(struct debug_session *s, enum debug_pla
 	*o = (struct debug_outline){.unit_die = unit, .place = place};
 	if (root) {
 		outline_below(s, o, root, DEBUG_NONE, 0);
-		dwarf_dealloc_die(root);
+		dwarf_dealloc(debug_of(s, place), root, DW_DLA_DIE);
 	}
 	return o;
 }
@@ -326,7 +326,7 @@ static void take_place(struct namer *n, struct debug_definition *d)
 		d->line = (uint32_t)f.decl_line;
 		d->file = debug_file(s, die, o->place, f.decl_file);
 	}
-	dwarf_dealloc_die(die);
+	dwarf_dealloc(debug_of(s, o->place), die, DW_DLA_DIE);
 }
 
 bool debug_qualify_names(struct debug_session *s)

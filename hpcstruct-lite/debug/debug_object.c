@@ -12,9 +12,15 @@
 #include <string.h>
 
 #ifdef HAVE_DWARF_OBJ_ACCESS_INTERFACE_A
-typedef Dwarf_Unsigned section_index;
 typedef Dwarf_Obj_Access_Section_a section_info;
 typedef Dwarf_Obj_Access_Methods_a access_methods;
+/* Until 0.3.4, which EPEL 9 has, an index is a Dwarf_Half, and later a Dwarf_Unsigned. */
+typedef int load_half(void *, Dwarf_Half, Dwarf_Small **, int *);
+#define LOADS_HALF                                                                       \
+	__builtin_types_compatible_p(__typeof__(((access_methods *)0)->om_load_section), \
+				     load_half *)
+typedef __typeof__(__builtin_choose_expr(LOADS_HALF, (Dwarf_Half)0,
+					 (Dwarf_Unsigned)0)) section_index;
 typedef Dwarf_Small byte_order;
 #else
 typedef Dwarf_Half section_index;
@@ -147,11 +153,13 @@ enum status debug_object_open(const struct image *image, struct debug_object *o)
 	o->access.methods = &methods;
 #endif
 	Dwarf_Error error = NULL;
+#ifdef HAVE_DWARF_SET_DE_ALLOC_FLAG /* since 2020 */
 	/*
 	 * We release libdwarf's objects one by one. Its own list of all allocations would cost a
 	 * third of the time.
 	 */
 	dwarf_set_de_alloc_flag(0);
+#endif
 	errno = 0;
 	int result =
 		dwarf_object_init_b(&o->access, NULL, NULL, DW_GROUPNUMBER_ANY, &o->dbg, &error);

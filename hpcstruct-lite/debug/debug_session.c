@@ -211,7 +211,7 @@ enum status debug_read_unit(struct debug_session *s, uint64_t offset, struct deb
 		ok = debug_is_needed(s, &is_needed);
 	if (ok && is_needed)
 		ok = debug_read_lines(s) && debug_read_dies(s) && debug_qualify_names(s);
-	dwarf_dealloc_die(s->unit_die);
+	dwarf_dealloc(s->main.dbg, s->unit_die, DW_DLA_DIE);
 	s->unit_die = NULL;
 	if (!ok) {
 		log_error(s->input.image->path, "out of memory");

@@ -48,8 +48,7 @@ char *scope_demangle(const char *linkage_name)
 	if ((!cpp && !rust && !dlang) ||
 	    strnlen(linkage_name, MAX_MANGLED_BYTES) == MAX_MANGLED_BYTES)
 		return NULL;
-	char *text = rust || strstr(linkage_name, "17h") ? rust_demangle(linkage_name, 0)
-							 : NULL;
+	char *text = rust || strstr(linkage_name, "17h") ? rust_demangle(linkage_name, 0) : NULL;
 	if (!text && cpp)
 		text = cplus_demangle_v3(linkage_name, IBERTY_PARAMS | IBERTY_ANSI);
 	if (dlang)
