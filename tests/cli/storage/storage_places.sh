@@ -61,9 +61,18 @@ if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null && serve served; then
 	is "no place: the note has the causes" "$(none 0)" \
 		"hpcrun-lite: $T/served/none: is on a file server (FUSE), and no directory of this node can be used: \$TMPDIR (on a file server), /var/tmp (No space left on device), /dev/shm (No space left on device); the program may wait for the server; name one with --local"
 	is "no place: other ranks say nothing" "$(none 1)" ""
+	cd "$T/served" || exit 99
+	like "-L: where files are kept" "$("$HPCRUN" -L)" \
+		'^  files      FUSE: kept in /[^ ]+ while programs run$'
+	like "-L: no place" \
+		"$(env TMPDIR="$T/served" unshare -m sh "$T/small_places" "$HPCRUN" -L)" \
+		'^  this directory is on FUSE: programs may wait for the server$'
+	cd "$T" || exit 99
 else
 	skip "no place: the note has the causes" "${reason:-no right to mount}"
 	skip "no place: other ranks say nothing" "${reason:-no right to mount}"
+	skip "-L: where files are kept" "${reason:-no right to mount}"
+	skip "-L: no place" "${reason:-no right to mount}"
 fi
 
 done_testing
