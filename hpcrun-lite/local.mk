@@ -86,6 +86,7 @@ cupti_sources = \
 	hpcrun-lite/gpu/hash128.c hpcrun-lite/gpu/hash128.h \
 	hpcrun-lite/gpu/cupti/enter/nv_inject.c \
 	hpcrun-lite/gpu/cupti/front/front.h hpcrun-lite/gpu/cupti/front/nv_headers.h \
+	hpcrun-lite/gpu/cupti/front/nv_headers_12.h \
 	hpcrun-lite/gpu/cupti/nv.h \
 	hpcrun-lite/gpu/cupti/nv_code.c \
 	hpcrun-lite/gpu/cupti/nv_counter_list.c hpcrun-lite/gpu/cupti/nv_counter_list.h \

@@ -6,13 +6,13 @@ dnl that ends in '/', where CUPTI is searched among others.
 AC_DEFUN([HL_LIB_CUPTI], [
   AC_ARG_WITH([cupti],
     [AS_HELP_STRING([--with-cupti@<:@=DIR|no@:>@],
-      [NVIDIA's CUDA toolkit with CUPTI 13, GPU events])], [], [with_cupti=check])
+      [NVIDIA's CUDA toolkit with CUPTI, 12.4 or later, GPU events])], [], [with_cupti=check])
   hl_with_cupti=no CUPTI_CPPFLAGS= CUPTI_LIBDIR=
   AS_IF([test "x$with_cupti" != xno], [
     AS_CASE([$with_cupti],
       [yes|check], [hl_places="$CUDA_HOME $CUDA_PATH /usr/local/cuda /opt/cuda /usr"],
       [hl_places=$with_cupti])
-    AC_MSG_CHECKING([for CUPTI 13's headers])
+    AC_MSG_CHECKING([for CUPTI's headers])
     for hl_place in $hl_places; do
       for hl_more in "" "-isystem $hl_place/extras/CUPTI/include"; do
         hl_saved_cppflags=$CPPFLAGS
@@ -22,7 +22,7 @@ AC_DEFUN([HL_LIB_CUPTI], [
         AC_PREPROC_IFELSE([AC_LANG_SOURCE([[
 #include <cuda.h>
 #include <cupti.h>
-#if CUPTI_API_VERSION < 130000
+#if CUPTI_API_VERSION < 22
 #error too old
 #endif
 ]])], [hl_with_cupti=yes CUPTI_CPPFLAGS=$hl_try])
@@ -33,12 +33,13 @@ AC_DEFUN([HL_LIB_CUPTI], [
     AC_MSG_RESULT([$hl_with_cupti${CUPTI_CPPFLAGS:+, $CUPTI_CPPFLAGS}])
     AS_IF([test $hl_with_cupti = yes], [
       for hl_each in lib64 extras/CUPTI/lib64 lib; do
-        AS_IF([test -e "$hl_place/$hl_each/libcupti.so.13"],
+        AS_IF([test -e "$hl_place/$hl_each/libcupti.so.13" ||
+          test -e "$hl_place/$hl_each/libcupti.so.12"],
           [CUPTI_LIBDIR=$hl_place/$hl_each/; break])
       done
       AC_DEFINE([HAVE_CUPTI], [1], [CUPTI's headers, GPU events of NVIDIA])
     ], [test "x$with_cupti" != xcheck], [
-      hl_missing="CUPTI 13 was not found (headers: cuda.h cupti.h)."
+      hl_missing="CUPTI 12.4 or later was not found (headers: cuda.h cupti.h)."
       AC_MSG_ERROR([$hl_missing Install the CUDA toolkit or point --with-cupti=DIR at it.])
     ])
   ])

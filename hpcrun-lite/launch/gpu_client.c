@@ -46,8 +46,8 @@ static const struct backend backends[] = {
 	 "CUDA kernels, copies, allocations and waits of NVIDIA GPUs, with device times; pc: "
 	 "samples of their instructions, with stall reasons",
 	 "cupti", NV_OPTIONS_SHOWN,
-	 "hpctoolkit-lite was built without CUPTI; install the CUDA 13 toolkit and build again "
-	 "(configure --with-cupti=DIR)",
+	 "hpctoolkit-lite was built without CUPTI; install a CUDA toolkit (12.4 or later) and "
+	 "build again (configure --with-cupti=DIR)",
 	 "/proc/driver/nvidia/version", check_nvidia},
 };
 #define N_BACKENDS (sizeof backends / sizeof backends[0])

@@ -412,7 +412,8 @@ static int replay(int argc, char **argv)
 #else
 	(void)argc, (void)argv;
 	log_error("replay", "hpctoolkit-lite was built without CUPTI, which replay needs; install "
-			    "the CUDA 13 toolkit and build again (configure --with-cupti=DIR)");
+			    "a CUDA toolkit (12.4 or later) and build again (configure "
+			    "--with-cupti=DIR)");
 	return 1;
 #endif
 }

@@ -244,7 +244,7 @@ static void times(void)
 		MUST(cuda.cuEventRecord(end, NULL));
 		MUST(cuda.cuEventSynchronize(end));
 		cuda_count(TRUTH_SYNC, 1);
-		MUST(cuda.cuEventElapsedTime_v2(&ms, begin, end));
+		MUST(cuda.cuEventElapsedTime(&ms, begin, end));
 		sum += ms;
 	}
 	printf("events-ns %.0f\n", sum * 1e6);

@@ -105,7 +105,7 @@ static void one(int n)
 		use(d);
 		MUST(cuda.cuEventSynchronize(end[d]));
 		cuda_count(TRUTH_SYNC, 1);
-		MUST(cuda.cuEventElapsedTime_v2(&ms, begin[d], end[d]));
+		MUST(cuda.cuEventElapsedTime(&ms, begin[d], end[d]));
 		printf("gpu %d events-ns %.0f\n", d, ms * 1e6);
 	}
 }

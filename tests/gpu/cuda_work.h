@@ -19,7 +19,7 @@
 	F(cuMemcpyHtoD_v2) F(cuMemcpyHtoDAsync_v2) F(cuMemcpyDtoH_v2) F(cuMemcpyDtoHAsync_v2) \
 	F(cuMemcpyDtoD_v2) F(cuMemcpyPeer) F(cuMemcpyPeerAsync) F(cuMemsetD8_v2) \
 	F(cuMemsetD32Async) F(cuEventCreate) F(cuEventRecord) F(cuEventSynchronize) \
-	F(cuEventElapsedTime_v2) F(cuStreamBeginCapture_v2) F(cuStreamEndCapture) \
+	F(cuEventElapsedTime) F(cuStreamBeginCapture_v2) F(cuStreamEndCapture) \
 	F(cuGraphInstantiateWithFlags) F(cuGraphLaunch)
 #define DRIVER_FIELD(name) __typeof__(&name) name;
 struct cuda_driver {

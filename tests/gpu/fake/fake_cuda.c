@@ -370,6 +370,9 @@ API CUresult cuCtxSynchronize(void)
 }
 
 #ifndef FAKE_CUPTI_12
+#if CUDA_VERSION < 13000
+CUresult cuCtxSynchronize_v2(CUcontext c);
+#endif
 API CUresult cuCtxSynchronize_v2(CUcontext c) { (void)c; return cuCtxSynchronize(); }
 #endif
 
@@ -429,7 +432,12 @@ API CUresult cuEventSynchronize(CUevent e)
 	wait_until(at);
 	LEAVE(CUDA_SUCCESS);
 }
-API CUresult cuEventElapsedTime_v2(float *ms, CUevent a, CUevent b)
+/* By the name that drivers of CUDA 12 have, too. */
+#ifdef cuEventElapsedTime
+#undef cuEventElapsedTime
+CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b);
+#endif
+API CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b)
 {
 	uint64_t begin, end;
 	memcpy(&begin, a, sizeof begin);

@@ -104,10 +104,10 @@ static void CUPTIAPI complete(CUcontext context, uint32_t id, uint8_t *buffer, s
 	       cupti.cuptiActivityGetNextRecord(buffer, valid_bytes, &r) == CUPTI_SUCCESS) {
 		uint64_t start = 0;
 		if (r->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
-			start = ((CUpti_ActivityKernel10 *)r)->start;
+			start = ((CUpti_ActivityKernel9 *)r)->start;
 			n_kernels++;
 		} else if (r->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
-			start = ((CUpti_ActivityMemcpy6 *)r)->start;
+			start = ((CUpti_ActivityMemcpy5 *)r)->start;
 			n_copies++;
 		}
 		n_late += start < window_begin_ns || start > own_time();

@@ -9,9 +9,6 @@
 
 #include "hpcrun-lite/gpu/cupti/front/nv_headers.h"
 
-#include <cupti_profiler_target.h>
-#include <cupti_range_profiler.h>
-#include <cupti_target.h>
 #include <stdbool.h>
 
 #define NV_RANGE_PROFILER 0 /* CUPTI_PROFILER_TYPE_RANGE_PROFILER */
