@@ -3,18 +3,23 @@
 #
 # Runs the two commands of README.md, as they stand there, on a fresh Debian: a minimal root made by
 # debootstrap, with nothing in it but a clone of HEAD. On bullseye (glibc 2.31, autoconf 2.69, no
-# Zydis, no OTF2), builds and runs the tests of measured programs. Says what each command took; the
-# demo may load 150 MiB of packages. Needs root, unshare, debootstrap, git and the
+# Zydis, no OTF2), builds and runs the tests of measured programs. With another glibc, which it
+# builds, it runs there what bullseye built, and builds and runs the tests. Says what each command
+# took; the demo may load 150 MiB of packages. Needs root, unshare, debootstrap, git and the
 # archive of packages; without them it skips with status 77. All mounts are in a name space of their
 # own, which ends with this script, however it ends. ./bootstrap check --full=fresh runs it.
 #
-# Usage: tests/fresh.sh [--cache DIR] [--logs DIR] [--only COMMAND] [--keep] [RELEASE...]
+# Usage: tests/fresh.sh [--cache DIR] [--logs DIR] [--only COMMAND] [--keep] [--glibc SOURCE]
+#	       [RELEASE...]
 #	--cache DIR     roots and packages for the next run; remove it to load them anew
 #	                (${XDG_CACHE_HOME:-~/.cache}/hpctoolkit-lite-fresh; 2 GB a release)
 #	--logs DIR      output of the commands (fresh-logs)
-#	--only COMMAND  demo, check or old (bullseye) alone
+#	--only COMMAND  demo, check or old (bullseye, glibc-VERSION) alone
 #	--keep          leave the roots in which something failed, and say where
-#	RELEASE         bookworm, trixie, bullseye (default: all)
+#	--glibc SOURCE  a git directory of glibc, or a directory with glibc-VERSION.tar.*
+#	                ($GLIBC_SOURCE); what was built of it stays in the cache
+#	RELEASE         bookworm, trixie, bullseye, glibc-VERSION (default: the first three, and
+#	                glibc-2.28 and glibc-2.34 if there is a source)
 
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
@@ -22,6 +27,7 @@ cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/hpctoolkit-lite-fresh
 logs=fresh-logs
 only=demo\|check\|old
 keep=no
+glibc=${GLIBC_SOURCE:-}
 releases=
 demo_mib=150
 
@@ -31,9 +37,14 @@ usage() { sed -n '/^# Usage/,/^$/s/^# \{0,1\}//p' "$0"; }
 
 while [ $# -gt 0 ]; do
 	case $1 in
-	--cache | --logs | --only)
+	--cache | --logs | --only | --glibc)
 		[ $# -ge 2 ] || { usage >&2; exit 2; }
-		case $1 in --cache) cache=$2 ;; --logs) logs=$2 ;; --only) only=$2 ;; esac
+		case $1 in
+		--cache) cache=$2 ;;
+		--logs) logs=$2 ;;
+		--only) only=$2 ;;
+		--glibc) glibc=$2 ;;
+		esac
 		shift
 		;;
 	--keep) keep=yes ;;
@@ -43,6 +54,11 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
+
+# system_of RELEASE: the Debian of its root
+system_of() {
+	case $1 in *glibc-*) echo bullseye ;; *) echo "$1" ;; esac
+}
 
 # --- inside a name space of its own: one release ---
 
@@ -64,17 +80,34 @@ mount_all() {
 }
 
 # What the tests on an old system need beyond the build.
-old_packages="g++ libcmocka-dev python3 procps xz-utils"
+old_packages="g++ libcmocka-dev python3 procps xz-utils bubblewrap"
+old_packages="$old_packages gfortran sqlite3 openssl bzip2 zstd gawk"
 
-# commands RELEASE: those of README.md that are wanted, one a line
+# get PACKAGE...: the command that installs these
+get() {
+	echo "apt-get -q update && apt-get -qy --no-install-recommends install $*"
+}
+
+# commands RELEASE: those of README.md that are wanted, one a line; exchange is our function
 commands() {
-	if [ "$1" = bullseye ]; then
-		echo "apt-get -q update && apt-get -qy --no-install-recommends" \
-			"install $old_packages"
+	case $1 in
+	build-glibc-*)
+		get g++ make bison gawk python3 gettext texinfo
+		echo "cd /root/build && ../glibc/configure --prefix=/usr" \
+			"--libdir=/usr/lib/x86_64-linux-gnu --sysconfdir=/etc --disable-werror" \
+			"--disable-crypt libc_cv_slibdir=/lib/x86_64-linux-gnu" \
+			"libc_cv_rtlddir=/lib64 CFLAGS=-O2 && make -j$(nproc)"
+		echo "make -C /root/build install install_root=/root/installed"
+		return
+		;;
+	bullseye | glibc-*)
+		get "$old_packages"
 		echo "./bootstrap build"
+		[ "$1" = bullseye ] || echo exchange
 		echo "make -k -C build check-runtime"
 		return
-	fi
+		;;
+	esac
 	sed -n '/^## Two commands/,/^## /s/^    \(\.\/bootstrap [^#]*[^# ]\).*/\1/p' \
 		"$top/README.md" | grep -E " ($only)\$"
 }
@@ -89,11 +122,27 @@ load() {
 	esac
 }
 
-# try ROOT COMMAND: runs one of the two commands.
+# exchange: puts the glibc in the place of bullseye's, with its headers. Programs that were linked
+# there and need a newer libm ask the older one.
+exchange() {
+	find "$1/usr/bin" "$1/usr/sbin" "$1/usr/lib" -type f ! -name '*.py' -size +8k \
+		-exec "${PYTHON3:-python3}" "$top/tests/judge/older_libm.py" {} +
+	inside "$1" dpkg -L libc6 libc6-dev | grep -E '^(/usr)?/(lib|lib64|include)/' |
+		while read -r file; do
+		[ -d "$1$file" ] || rm -f "$1$file"
+	done
+	tar -C "$cache/$release" -cf - . | tar -C "$1" --keep-directory-symlink -xf - &&
+		inside "$1" ldconfig && inside "$1" getconf GNU_LIBC_VERSION
+}
+
+# try ROOT COMMAND: runs one of the commands.
 try() {
 	try_log=$logs/$release-${2##* }.log
 	began=$(date +%s)
-	inside "$1" sh -c "cd /root/clone && $2" >"$try_log" 2>&1
+	case $2 in
+	exchange) exchange "$1" >"$try_log" 2>&1 ;;
+	*) inside "$1" sh -c "cd /root/clone && $2" >"$try_log" 2>&1 ;;
+	esac
 	try_status=$?
 	say "$release: $2: status $try_status after $(($(date +%s) - began)) s:" \
 		"$(tail -n 1 "$try_log")"
@@ -115,9 +164,14 @@ one_release() {
 	while read -r command; do
 		load "$1" "$command" || { say "$release: that is too much"; one_status=1; }
 	done <"$1/loading"
-	mkdir -p "$cache/$release.debs/partial"
-	mount --bind "$cache/$release.debs" "$1/var/cache/apt/archives" || return 1
-	while read -r command; do try "$1" "$command" || one_status=1; done <"$1/commands"
+	debs=$cache/$(system_of "$release").debs
+	mkdir -p "$debs/partial"
+	mount --bind "$debs" "$1/var/cache/apt/archives" || return 1
+	while read -r command; do
+		try "$1" "$command" && continue
+		one_status=1
+		case $release in *glibc-*) break ;; esac
+	done <"$1/commands"
 	return $one_status
 }
 
@@ -138,10 +192,47 @@ base() {
 		mv "$cache/$1.new" "$cache/$1"
 }
 
-# copy_of RELEASE: a copy of the cached root in $T; prints where it is.
+# copy_of RELEASE: a copy of its system's cached root in $T; prints where it is.
 copy_of() {
-	cp -a --reflink=auto "$cache/$1" "$T/$1" &&
+	cp -a --reflink=auto "$cache/$(system_of "$1")" "$T/$1" &&
 		cp /etc/resolv.conf /etc/hosts "$T/$1/etc/" && echo "$T/$1"
+}
+
+# run_in ROOT RELEASE: its commands, in a name space of their own
+run_in() {
+	FRESH_ROOT=$1 unshare --mount --pid --fork --kill-child \
+		sh "$0" --cache "$cache" --logs "$logs" --only "$only" "$2" &
+	inner=$!
+	wait "$inner"
+	run_status=$?
+	inner=
+	return $run_status
+}
+
+# unpack RELEASE DIR: the source of this glibc. Test data that a repository lacks are not missed.
+unpack() {
+	if git -C "$glibc" rev-parse -q --verify "$1^{tree}" >/dev/null 2>&1; then
+		(
+			GIT_DIR=$(git -C "$glibc" rev-parse --absolute-git-dir)
+			export GIT_DIR GIT_INDEX_FILE="$T/index"
+			git read-tree "$1" && cd "$2" && git --work-tree=. checkout-index -a -q
+		) 2>/dev/null
+	else
+		tar -C "$2" --strip-components=1 -xf "$(echo "$glibc/$1".tar.*)"
+	fi
+	[ -x "$2/configure" ]
+}
+
+# built RELEASE: makes the cached files of this glibc.
+built() {
+	[ ! -d "$cache/$1" ] || return 0
+	built_root=$(copy_of "build-$1") || return 1
+	mkdir "$built_root/root/glibc" "$built_root/root/build"
+	unpack "$1" "$built_root/root/glibc" && run_in "$built_root" "build-$1" &&
+		mv "$built_root/root/installed" "$cache/$1"
+	built_status=$?
+	rm -rf "$built_root"
+	return $built_status
 }
 
 [ "$(id -u)" -eq 0 ] || skip "not root"
@@ -153,6 +244,7 @@ unshare --mount --pid --fork --kill-child true 2>/dev/null || skip "no name spac
 	say "the tree has changes that are not committed; they are not in the clone"
 mkdir -p "$cache" "$logs" || exit 1
 cache=$(cd "$cache" && pwd) logs=$(cd "$logs" && pwd)
+[ -z "$glibc" ] || glibc=$(cd "$glibc" && pwd) || exit 1
 T=$(mktemp -d "${TMPDIR:-/var/tmp}/hpctoolkit-lite-fresh.XXXXXX") || exit 1
 inner=
 # The name space is gone when its first process is; then nothing is mounted below $T.
@@ -164,17 +256,18 @@ trap clean EXIT
 trap 'exit 130' HUP INT TERM
 
 status=0
-for release in ${releases:-bookworm trixie bullseye}; do
+[ -n "$releases" ] || releases="bookworm trixie bullseye ${glibc:+glibc-2.28 glibc-2.34}"
+for release in $releases; do
 	kind=demo\|check
-	[ "$release" != bullseye ] || kind=old
+	[ "$(system_of "$release")" != bullseye ] || kind=old
 	echo "$kind" | tr '|' '\n' | grep -qxE "$only" || continue
-	base "$release" || skip "debootstrap cannot make $release: $(
-		tail -n 1 "$logs/$release-debootstrap.log")"
+	base "$(system_of "$release")" || skip "debootstrap cannot make $release: $(
+		tail -n 1 "$logs/$(system_of "$release")-debootstrap.log")"
+	case $release in
+	glibc-*) built "$release" || skip "$release cannot be built; --glibc names a source" ;;
+	esac
 	root=$(copy_of "$release") || exit 1
-	FRESH_ROOT=$root unshare --mount --pid --fork --kill-child \
-		sh "$0" --cache "$cache" --logs "$logs" --only "$only" "$release" &
-	inner=$!
-	if wait "$inner"; then
+	if run_in "$root" "$release"; then
 		rm -rf "$root"
 	else
 		status=1
@@ -184,6 +277,5 @@ for release in ${releases:-bookworm trixie bullseye}; do
 		fi
 		rm -rf "$root"
 	fi
-	inner=
 done
 exit $status

@@ -98,6 +98,12 @@ programs() {
 		git rev-parse HEAD && rm -rf .git'
 	more program tar 0 3 sh -c \
 		'tar -C '"$T"' --sort=name --mtime=@0 --owner=0 --group=0 -cf - src data | gzip -n >a.tar.gz; tar -tzf a.tar.gz; exit $?'
+	more program openssl 0 1 openssl dgst -sha512 -r "$T/data" "$T/data" "$T/data" "$T/data"
+	more program bzip2 0 1 bzip2 -9 -c "$T/data"
+	# shellcheck disable=SC2016 # for awk
+	more program awk 0 1 awk '{ n[$1 % 1000] += $1 } END { for (i in n) s += n[i]; print s }' \
+		"$T/data"
+	more program find 0 1 sh -c 'find /usr/share /usr/lib -name "*.[ch]" | sort | cksum'
 	program killed 143 1 sh -c 'echo before; kill -TERM $$; echo after'
 }
 

@@ -20,7 +20,6 @@ MPI_Send 20 5120 0
 MPI_Wait 20 0 0
 END
 
-ran=no
 for mpi in $MPIS; do
 	rm -f "$T/plain"
 	for how in inc mod f08; do
@@ -29,7 +28,6 @@ for mpi in $MPIS; do
 			skip "$mpi, $how" "no Fortran compiler for it"
 			continue
 		fi
-		ran=yes
 		# the three print the same
 		[ -e "$T/plain" ] ||
 			mpi_run "$mpi" 2 "$T/$mpi/$program" >"$T/plain" 2>"$T/plain.err"
@@ -44,6 +42,5 @@ for mpi in $MPIS; do
 			"$(mpi_line "$program.f90" 'call MPI_Send')")" 40
 	done
 done
-[ "$ran" = yes ] || skip_all "no Fortran compiler"
 
 done_testing
