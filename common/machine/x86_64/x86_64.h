@@ -192,11 +192,22 @@ static inline void machine_set_result(ucontext_t *context, long result)
 	context->uc_mcontext.gregs[REG_RAX] = result;
 }
 
-static inline void machine_call_again(ucontext_t *context, long number)
+static inline void machine_call_again(ucontext_t *context, long number, long first)
 {
 	greg_t *reg = context->uc_mcontext.gregs;
 	reg[REG_RIP] -= MACHINE_CALL_BYTES;
 	reg[REG_RAX] = number;
+	(void)first;
+}
+
+static inline bool machine_loses_first(void)
+{
+	return false;
+}
+
+static inline long machine_newer_call(long number)
+{
+	return number;
 }
 
 /*
