@@ -133,6 +133,10 @@ static inline long machine_number_again(const ucontext_t *context);
 #include "common/machine/x86_64/x86_64.h"
 #include "common/machine/x86_64/x86_64_code.h"
 #include "common/machine/x86_64/x86_64_unwind.h"
+#elif defined __aarch64__
+#include "common/machine/aarch64/aarch64.h"
+#include "common/machine/aarch64/aarch64_code.h"
+#include "common/machine/aarch64/aarch64_unwind.h"
 #else
 #error "this processor has no folder here"
 #endif
