@@ -68,6 +68,9 @@ static inline uint64_t machine_page_ceiling(uint64_t n)
 	return machine_page_floor(n + machine_page_bytes() - 1);
 }
 
+/* Whether the processor says that it is one of a virtual machine. */
+static inline bool machine_is_virtual(void);
+
 /* For loops that wait for another thread. */
 static inline void machine_pause(void);
 

@@ -118,6 +118,11 @@ static inline size_t machine_page_bytes(void)
 	return known;
 }
 
+static inline bool machine_is_virtual(void)
+{
+	return false; /* programs cannot ask */
+}
+
 static inline void machine_pause(void)
 {
 	__asm__ volatile("isb" ::: "memory"); /* yield does nothing on most processors */

@@ -4,6 +4,7 @@
 #define COMMON_MACHINE_X86_64_X86_64_H
 
 #include <asm/prctl.h>
+#include <cpuid.h>
 #include <sched.h>
 #include <sys/auxv.h>
 
@@ -80,6 +81,13 @@ static inline long machine_clone(void (*run)(void), void *stack_end, long flags,
 static inline size_t machine_page_bytes(void)
 {
 	return 4096; /* there are no others */
+}
+
+static inline bool machine_is_virtual(void)
+{
+	const unsigned hypervisor = 1u << 31;
+	unsigned a, b, c, d;
+	return __get_cpuid(1, &a, &b, &c, &d) && (c & hypervisor);
 }
 
 static inline void machine_pause(void)
