@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What a processor must give; also in the folders of the run time that have its name.
 machine_headers = common/machine/machine.h \
+	common/machine/aarch64/aarch64.h common/machine/aarch64/aarch64_code.h \
+	common/machine/aarch64/aarch64_unwind.h \
 	common/machine/x86_64/x86_64.h common/machine/x86_64/x86_64_code.h \
 	common/machine/x86_64/x86_64_unwind.h
 

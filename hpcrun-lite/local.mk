@@ -261,7 +261,7 @@ libhpcrun_lite_la_SOURCES += \
 	hpcrun-lite/hooks/wait/hook_wait.h \
 	hpcrun-lite/hooks/wait/hook_wait_number.c hpcrun-lite/hooks/wait/hook_wait_number.h \
 	hpcrun-lite/hooks/wait/hook_wait_restart.c \
-	hpcrun-lite/hooks/wait/wait_machine.h hpcrun-lite/hooks/wait/x86_64/wait_x86_64.c
+	hpcrun-lite/hooks/wait/wait_machine.h
 
 # The launcher: all but main is also linked into unit tests.
 launch_sources += \
@@ -516,8 +516,17 @@ UNWIND_SOURCES = \
 	hpcrun-lite/unwind/code/code_lines.c hpcrun-lite/unwind/code/code_lines.h \
 	hpcrun-lite/unwind/code/generated.c hpcrun-lite/unwind/code/generated.h \
 	hpcrun-lite/unwind/code/insn.h \
-	hpcrun-lite/unwind/code/leave.c hpcrun-lite/unwind/code/leave.h \
-	hpcrun-lite/unwind/x86_64/insn_x86_64.c hpcrun-lite/unwind/x86_64/unwind_x86_64.c
+	hpcrun-lite/unwind/code/leave.c hpcrun-lite/unwind/code/leave.h
+
+# The processor that the run time is built for (common/machine).
+if MACHINE_AARCH64
+UNWIND_SOURCES += hpcrun-lite/unwind/aarch64/insn_aarch64.c \
+	hpcrun-lite/unwind/aarch64/unwind_aarch64.c
+libhpcrun_lite_la_SOURCES += hpcrun-lite/hooks/wait/aarch64/wait_aarch64.c
+else
+UNWIND_SOURCES += hpcrun-lite/unwind/x86_64/insn_x86_64.c hpcrun-lite/unwind/x86_64/unwind_x86_64.c
+libhpcrun_lite_la_SOURCES += hpcrun-lite/hooks/wait/x86_64/wait_x86_64.c
+endif
 
 libhlunwind_la_SOURCES = $(UNWIND_SOURCES)
 libhlunwind_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)

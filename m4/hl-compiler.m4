@@ -50,13 +50,14 @@ AC_DEFUN([HL_SANITIZER], [
   AM_CONDITIONAL([SANITIZER], [test "x$enable_sanitizer" != xno])
 ])
 
-dnl The run time needs Linux on x86-64 and glibc. Before glibc 2.34 threads, dlsym and timers are in
-dnl libraries of their own: tools and tests need them, the run-time libraries must not
-dnl (GNUmakefile.in).
+dnl The run time needs Linux and glibc, on a processor that common/machine knows. Before glibc 2.34
+dnl threads, dlsym and timers are in libraries of their own: tools and tests need them, the run-time
+dnl libraries must not (GNUmakefile.in).
 AC_DEFUN([HL_PLATFORM], [
   AC_CANONICAL_HOST
-  AS_CASE([$host], [x86_64-*-linux-gnu*], [],
-    [AC_MSG_ERROR([hpctoolkit-lite runs on Linux x86-64 with glibc; this host is $host])])
+  AS_CASE([$host], [x86_64-*-linux-gnu*|aarch64-*-linux-gnu*], [],
+    [AC_MSG_ERROR([hpctoolkit-lite runs on Linux with glibc on x86-64 and aarch64, not on $host])])
+  AM_CONDITIONAL([MACHINE_AARCH64], [test "x$host_cpu" = xaarch64])
   AC_SEARCH_LIBS([dlsym], [dl])
   AC_SEARCH_LIBS([timer_create], [rt])
   AC_CHECK_LIB([pthread], [pthread_create])

@@ -13,6 +13,7 @@
 #	            undefined behaviour
 #	clang       builds everything by clang, in BUILD-clang, where a warning is an error
 #	fresh       tests/fresh.sh, with logs in BUILD-fresh
+#	aarch64     tests/aarch64.sh, in BUILD-aarch64
 
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
@@ -163,11 +164,18 @@ part_fresh() {
 	count_status "$status"
 }
 
+part_aarch64() {
+	say "for aarch64, under qemu, in $build-aarch64"
+	status=0
+	make_all "$build" && sh "$top/tests/aarch64.sh" "$build" "$build-aarch64" || status=$?
+	count_status "$status"
+}
+
 all_passed=0 all_failed=0 all_skipped=0
 for part; do
 	began=$(date +%s)
 	case $part in
-	tests | thorough | attacks | sanitizers | clang | fresh) "part_$part" ;;
+	tests | thorough | attacks | sanitizers | clang | fresh | aarch64) "part_$part" ;;
 	*) say "no such part: $part" >&2; exit 2 ;;
 	esac
 	say "$part: $passed passed, $failed failed, $skipped skipped;" \

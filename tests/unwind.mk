@@ -61,6 +61,14 @@ tests_unit_unwind_test_unwind_code_SOURCES = tests/unit/unwind/test_unwind_code.
 tests_unit_unwind_test_unwind_code_LDADD = $(CMOCKA_LIBS)
 endif
 
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/unwind/test_insn_aarch64
+TESTS += tests/unit/unwind/test_insn_aarch64
+tests_unit_unwind_test_insn_aarch64_SOURCES = tests/unit/unwind/test_insn_aarch64.c \
+	hpcrun-lite/unwind/aarch64/insn_aarch64.c
+tests_unit_unwind_test_insn_aarch64_LDADD = $(CMOCKA_LIBS)
+endif
+
 check_PROGRAMS += tests/fuzz/fuzz_cfi
 TESTS += tests/fuzz/fuzz_cfi
 tests_fuzz_fuzz_cfi_SOURCES = tests/fuzz/fuzz_cfi.c $(UNWIND_TESTED)
@@ -80,7 +88,8 @@ EXTRA_DIST += tests/cli/unwind/unwind_steps.sh tests/cli/unwind/unwind_shadow.sh
 	tests/workload/unwind/unwind_steps.c tests/workload/unwind/unwind_steps.h \
 	tests/workload/unwind/unwind_code.c \
 	tests/workload/unwind/unwind_code_cxx.cc tests/workload/unwind/unwind_plugin.c \
-	tests/workload/unwind/unwind_shadow.cc tests/workload/unwind/unwind_shadow_plugin.c
+	tests/workload/unwind/unwind_shadow.cc tests/workload/unwind/unwind_shadow_plugin.c \
+	tests/workload/machine/machine_paths.cc
 
 BENCHES += tests/bench/bench_unwind
 EXTRA_PROGRAMS += tests/bench/bench_unwind

@@ -54,7 +54,22 @@ static inline long machine_clone(void (*run)(void), void *stack_end, long flags,
 
 /* ---- the processor ---- */
 
+/* The size of pages, and the least size of pages: each page begins at a multiple of it. */
 static inline size_t machine_page_bytes(void);
+#define MACHINE_LEAST_PAGE 4096u
+
+static inline uint64_t machine_page_floor(uint64_t n)
+{
+	return n & ~(uint64_t)(machine_page_bytes() - 1);
+}
+
+static inline uint64_t machine_page_ceiling(uint64_t n)
+{
+	return machine_page_floor(n + machine_page_bytes() - 1);
+}
+
+/* Whether the processor says that it is one of a virtual machine. */
+static inline bool machine_is_virtual(void);
 
 /* For loops that wait for another thread. */
 static inline void machine_pause(void);
@@ -96,8 +111,15 @@ static inline void machine_set_argument(ucontext_t *context, unsigned i, long va
 static inline long machine_result(const ucontext_t *context);
 static inline void machine_set_result(ucontext_t *context, long result);
 
-/* Makes the system call before the pc begin again with the number and its arguments. */
-static inline void machine_call_again(ucontext_t *context, long number);
+/*
+ * Makes the system call before the pc begin again with the number and its arguments. Argument 0 is
+ * `first` if machine_loses_first() says that the call itself does not keep it.
+ */
+static inline void machine_call_again(ucontext_t *context, long number, long first);
+static inline bool machine_loses_first(void);
+
+/* The system call that libc makes instead of an older one. */
+static inline long machine_newer_call(long number);
 
 /*
  * Whether the kernel, or machine_call_again(), may have set the thread back to the system call at
@@ -114,6 +136,10 @@ static inline long machine_number_again(const ucontext_t *context);
 #include "common/machine/x86_64/x86_64.h"
 #include "common/machine/x86_64/x86_64_code.h"
 #include "common/machine/x86_64/x86_64_unwind.h"
+#elif defined __aarch64__
+#include "common/machine/aarch64/aarch64.h"
+#include "common/machine/aarch64/aarch64_code.h"
+#include "common/machine/aarch64/aarch64_unwind.h"
 #else
 #error "this processor has no folder here"
 #endif

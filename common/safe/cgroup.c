@@ -96,12 +96,11 @@ static bool place(struct cgroup *c, const char *root, const char *mount, const c
 		return false;
 	strcpy(stpcpy(stpcpy(c->path, root), mount), mark);
 	c->n_mount = n;
-	if (sys_call3(SYS_access, (long)c->path, F_OK, 0) != 0)
+	if (sys_access(c->path, F_OK) != 0)
 		return false;
 	for (const char *at = cgroup; *at; at += 1 + strcspn(at + 1, "/")) {
 		strcpy(c->path + n, at[1] ? at : "");
-		if (sys_call3(SYS_access, (long)c->path, F_OK, 0) == 0 &&
-		    !strstr(c->path + n, "/.."))
+		if (sys_access(c->path, F_OK) == 0 && !strstr(c->path + n, "/.."))
 			return true;
 	}
 	c->path[n] = 0;
@@ -162,7 +161,7 @@ static uint64_t id_of(const struct cgroup *c, size_t n)
 	struct stat st;
 	memcpy(path, c->path, n);
 	path[n] = 0;
-	if (sys_call3(SYS_stat, (long)path, (long)&st, 0) != 0)
+	if (sys_stat(path, &st) != 0)
 		return 1;
 	const uint64_t of[] = {st.st_dev, st.st_ino};
 	return fnv64(FNV64_START, of, sizeof of) | 1;

@@ -218,12 +218,12 @@ static bool examine_file(const char *path, struct exec_image *image, char *next)
 	struct stat st;
 	copy_name(image->file, path);
 	image->kind = EXEC_ERROR;
-	image->error = -(int)sys_call3(SYS_stat, (long)path, (long)&st, 0);
+	image->error = -sys_stat(path, &st);
 	if (image->error)
 		return false;
 	image->error = S_ISDIR(st.st_mode) || !S_ISREG(st.st_mode)
 			       ? EACCES
-			       : -(int)sys_call3(SYS_access, (long)path, 1 /* X_OK */, 0);
+			       : -sys_access(path, 1 /* X_OK */);
 	if (image->error)
 		return false;
 	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);

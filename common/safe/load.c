@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-enum { PAGE = 4096, KERNEL_SIGSET_BYTES = 8, MAX_BYTES = 4096 };
+enum { PAGE = MACHINE_LEAST_PAGE, KERNEL_SIGSET_BYTES = 8, MAX_BYTES = 4096 };
 
 /* Relaxed: these are hints. A thread that misses a store finds out by itself. */
 static atomic_bool use_probe, use_no_gather;

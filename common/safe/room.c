@@ -24,7 +24,7 @@ static uint64_t in_use(void)
 	sys_close(fd);
 	for (long i = 0; i < n && text[i] >= '0' && text[i] <= '9'; i++)
 		pages = pages * 10 + (uint64_t)(text[i] - '0');
-	return pages * 4096;
+	return pages * machine_page_bytes();
 }
 
 /* Relaxed throughout: threads that ask at the same time may together exceed the share a little. */

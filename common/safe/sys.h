@@ -38,6 +38,16 @@ static inline int sys_open(const char *path, int flags, int mode)
 {
 	return (int)sys_call4(SYS_openat, -100 /* AT_FDCWD */, (long)path, flags, mode);
 }
+struct stat;
+static inline int sys_stat(const char *path, struct stat *st)
+{
+	return (int)sys_call4(SYS_newfstatat, -100 /* AT_FDCWD */, (long)path, (long)st, 0);
+}
+/* `mode` as in access(2); the rights of the real user, as there. */
+static inline int sys_access(const char *path, int mode)
+{
+	return (int)sys_call3(SYS_faccessat, -100 /* AT_FDCWD */, (long)path, mode);
+}
 static inline int sys_close(int fd)
 {
 	return (int)sys_call3(SYS_close, fd, 0, 0);

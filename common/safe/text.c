@@ -129,13 +129,15 @@ static uint64_t bit(int sig)
 static long write_ready(int fd, const char *from, size_t n, bool is_pipe)
 {
 	const struct iovec piece = {(void *)(uintptr_t)from, n};
+	struct timespec none = {0, 0};
 	struct pollfd ready = {.fd = fd, .events = POLLOUT};
 	if (is_pipe) {
 		long done = sys_call6(SYS_pwritev2, fd, (long)&piece, 1, -1, -1, RWF_NOWAIT);
 		if (done != -EOPNOTSUPP && done != -EINVAL && done != -ENOSYS && done != -EPERM)
 			return done == -EAGAIN ? 0 : done;
 	}
-	if (sys_call3(SYS_poll, (long)&ready, 1, 0) != 1 || !(ready.revents & POLLOUT))
+	if (sys_call6(SYS_ppoll, (long)&ready, 1, (long)&none, 0, 0, 0) != 1 ||
+	    !(ready.revents & POLLOUT))
 		return 0;
 	return sys_write(fd, from, n);
 }

@@ -288,6 +288,5 @@ bool hook_env_in_reach(void)
 	int fd = sys_open(c->library, O_RDONLY | O_CLOEXEC, 0);
 	if (fd >= 0)
 		sys_close(fd);
-	return !is_hidden(fd) &&
-	       !is_hidden(sys_call3(SYS_access, (long)directory, 0 /* F_OK */, 0));
+	return !is_hidden(fd) && !is_hidden(sys_access(directory, 0 /* F_OK */));
 }

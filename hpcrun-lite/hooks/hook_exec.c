@@ -114,7 +114,7 @@ static enum exec_kind kind_of_found(const char *file, char *path)
 		}
 	for (at = at ? at : "/bin:/usr/bin";; at++) {
 		size_t n = strcspn(at, ":");
-		if (join(path, at, n, file) && sys_call3(SYS_access, (long)path, X_OK, 0) == 0)
+		if (join(path, at, n, file) && sys_access(path, X_OK) == 0)
 			return kind_of(path);
 		at += n;
 		if (!*at)
@@ -377,7 +377,7 @@ struct spawn_call {
 
 static int spawn(const struct spawn_call *c, pid_t *pid, char *const *environment)
 {
-	wait_begin(SYS_vfork, 0);
+	wait_begin(SYS_vfork, 0, 0);
 	const int result = c->next(pid, c->file, c->actions, c->attributes, c->argv, environment);
 	wait_end();
 	return result;

@@ -26,7 +26,7 @@ HOOK_NEXT(epoll_pwait2);
 HOOK int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 {
 	hook_signal_look();
-	wait_begin(SYS_poll, timeout_ms > 0);
+	wait_begin(SYS_poll, timeout_ms > 0, (long)fds);
 	int result = NEXT(poll)(fds, n, timeout_ms);
 	wait_end();
 	return result;
@@ -38,7 +38,7 @@ HOOK int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	struct signal_wait w;
 	if (!hook_signal_wait_begin(&w, waiting))
 		return -1;
-	wait_begin(SYS_ppoll, false);
+	wait_begin(SYS_ppoll, false, (long)fds);
 	int result = NEXT(ppoll)(fds, n, timeout, w.set);
 	wait_end();
 	hook_signal_wait_end(&w);
@@ -72,7 +72,7 @@ HOOK int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeou
 HOOK int select(int n, fd_set *read, fd_set *write, fd_set *except, struct timeval *timeout)
 {
 	hook_signal_look();
-	wait_begin(SYS_pselect6, false);
+	wait_begin(SYS_pselect6, false, n);
 	int result = NEXT(select)(n, read, write, except, timeout);
 	wait_end();
 	return result;
@@ -84,7 +84,7 @@ HOOK int pselect(int n, fd_set *read, fd_set *write, fd_set *except, const struc
 	struct signal_wait w;
 	if (!hook_signal_wait_begin(&w, waiting))
 		return -1;
-	wait_begin(SYS_pselect6, false);
+	wait_begin(SYS_pselect6, false, n);
 	int result = NEXT(pselect)(n, read, write, except, timeout, w.set);
 	wait_end();
 	hook_signal_wait_end(&w);
@@ -96,7 +96,7 @@ HOOK int pselect(int n, fd_set *read, fd_set *write, fd_set *except, const struc
 HOOK int epoll_wait(int epoll, struct epoll_event *events, int max, int timeout_ms)
 {
 	hook_signal_look();
-	wait_begin(SYS_epoll_wait, timeout_ms > 0);
+	wait_begin(SYS_epoll_wait, timeout_ms > 0, epoll);
 	int result = NEXT(epoll_wait)(epoll, events, max, timeout_ms);
 	wait_end();
 	return result;
@@ -108,7 +108,7 @@ HOOK int epoll_pwait(int epoll, struct epoll_event *events, int max, int timeout
 	struct signal_wait w;
 	if (!hook_signal_wait_begin(&w, waiting))
 		return -1;
-	wait_begin(SYS_epoll_pwait, timeout_ms > 0);
+	wait_begin(SYS_epoll_pwait, timeout_ms > 0, epoll);
 	int result = NEXT(epoll_pwait)(epoll, events, max, timeout_ms, w.set);
 	wait_end();
 	hook_signal_wait_end(&w);
@@ -121,7 +121,7 @@ HOOK int epoll_pwait2(int epoll, struct epoll_event *events, int max,
 	struct signal_wait w;
 	if (!hook_signal_wait_begin(&w, waiting))
 		return -1;
-	wait_begin(SYS_epoll_pwait2, timeout != NULL);
+	wait_begin(SYS_epoll_pwait2, timeout != NULL, epoll);
 	int result = NEXT(epoll_pwait2)(epoll, events, max, timeout, w.set);
 	wait_end();
 	hook_signal_wait_end(&w);

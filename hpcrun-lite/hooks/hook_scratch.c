@@ -12,8 +12,6 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 
-#define PAGE 4096u
-
 struct header { /* at the start of every mapping */
 	size_t n_bytes;
 	bool kept;
@@ -24,7 +22,7 @@ static _Thread_local int user_tid; /* the thread that uses it; 0: none */
 
 static struct header *map(size_t n_bytes, bool kept)
 {
-	size_t n = (n_bytes + sizeof(struct header) + PAGE - 1) & ~(size_t)(PAGE - 1);
+	const size_t n = machine_page_ceiling(n_bytes + sizeof(struct header));
 	long at = sys_mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (sys_is_error(at))
 		return NULL;

@@ -28,7 +28,7 @@ HOOK_NEXT(sem_clockwait);
 
 HOOK int pause(void)
 {
-	wait_begin(SYS_pause, false);
+	wait_begin(SYS_pause, false, 0);
 	int result = NEXT(pause)();
 	wait_end();
 	return result;
@@ -39,7 +39,7 @@ HOOK int sigsuspend(const sigset_t *waiting)
 	struct signal_wait w;
 	if (!hook_signal_wait_begin(&w, waiting))
 		return -1;
-	wait_begin(SYS_rt_sigsuspend, false);
+	wait_begin(SYS_rt_sigsuspend, false, (long)w.set);
 	int result = NEXT(sigsuspend)(w.set);
 	wait_end();
 	hook_signal_wait_end(&w);
@@ -92,7 +92,7 @@ static int wait_for(timed_wait_fn *next, const sigset_t *set, siginfo_t *info,
 	const sigset_t *others = hook_signal_strip(set, &copy);
 	int result = others != set ? hook_own_await(set, info) : 0;
 	if (result == 0) {
-		wait_begin(SYS_rt_sigtimedwait, timeout != NULL);
+		wait_begin(SYS_rt_sigtimedwait, timeout != NULL, (long)others);
 		result = next(others, info, timeout);
 		wait_end();
 	}
@@ -138,7 +138,7 @@ HOOK int sigwait(const sigset_t *set, int *sig)
 /* libc may call semtimedop. */
 HOOK int semop(int id, struct sembuf *operations, size_t n)
 {
-	wait_begin(SYS_semtimedop, false);
+	wait_begin(SYS_semtimedop, false, id);
 	int result = NEXT(semop)(id, operations, n);
 	wait_end();
 	return result;
@@ -146,7 +146,7 @@ HOOK int semop(int id, struct sembuf *operations, size_t n)
 
 HOOK int semtimedop(int id, struct sembuf *operations, size_t n, const struct timespec *timeout)
 {
-	wait_begin(SYS_semtimedop, timeout != NULL);
+	wait_begin(SYS_semtimedop, timeout != NULL, id);
 	int result = NEXT(semtimedop)(id, operations, n, timeout);
 	wait_end();
 	return result;
@@ -154,7 +154,7 @@ HOOK int semtimedop(int id, struct sembuf *operations, size_t n, const struct ti
 
 HOOK int sem_timedwait(sem_t *semaphore, const struct timespec *when)
 {
-	wait_begin(SYS_futex, false);
+	wait_begin(SYS_futex, false, (long)semaphore);
 	int result = NEXT(sem_timedwait)(semaphore, when);
 	wait_end();
 	return result;
@@ -162,7 +162,7 @@ HOOK int sem_timedwait(sem_t *semaphore, const struct timespec *when)
 
 HOOK int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *when)
 {
-	wait_begin(SYS_futex, false);
+	wait_begin(SYS_futex, false, (long)semaphore);
 	int result = NEXT(sem_clockwait)(semaphore, clock, when);
 	wait_end();
 	return result;

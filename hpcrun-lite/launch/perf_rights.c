@@ -2,7 +2,8 @@
 /* See perf_rights.h. Test: tests/unit/run/test_launch.c. */
 #include "hpcrun-lite/launch/perf_rights.h"
 
-#include <cpuid.h>
+#include "common/safe/sys.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,6 @@
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define LAST_CAPABILITY "/proc/sys/kernel/cap_last_cap"
 #define CAPABILITY_PERFMON 38 /* since Linux 5.8; before, CAP_SYS_ADMIN includes it */
-#define HYPERVISOR_BIT (1u << 31)
 
 /* ---- the machine ---- */
 
@@ -70,12 +70,6 @@ static enum perf_container find_container(void)
 	return access("/.dockerenv", F_OK) == 0 ? PERF_DOCKER : PERF_NO_CONTAINER;
 }
 
-static bool is_virtual(void)
-{
-	unsigned a, b, c, d;
-	return __get_cpuid(1, &a, &b, &c, &d) && (c & HYPERVISOR_BIT);
-}
-
 void perf_machine_read(struct perf_machine *m)
 {
 	*m = (struct perf_machine){
@@ -83,7 +77,7 @@ void perf_machine_read(struct perf_machine *m)
 		.last_capability = read_number(LAST_CAPABILITY, 0),
 		.is_filtered = is_filtered(),
 		.has_units = has_units(),
-		.is_virtual = is_virtual(),
+		.is_virtual = machine_is_virtual(),
 		.container = find_container(),
 	};
 }

@@ -33,16 +33,16 @@ static _Atomic bool has_sent;
 
 bool thread_place_parts(size_t at, const char **cause)
 {
-	uint32_t depth = process.config.max_depth;
+	const uint32_t depth = process.config.max_depth;
 	/*
 	 * Most threads use two pages: the last one before struct thread, which ends the walks'
 	 * state, and the one from struct thread on, with the sources and the start of the tree.
 	 */
-	blocks.front_bytes = (unwind_shallow_bytes() + 4095) & ~(size_t)4095;
+	blocks.front_bytes = machine_page_ceiling(unwind_shallow_bytes());
 	blocks.cct_at = at;
-	blocks.deep_at = (blocks.cct_at + cct_bytes(depth) + 4095) & ~(size_t)4095;
-	blocks.python_at = (blocks.deep_at + unwind_deep_bytes(depth) + 4095) & ~(size_t)4095;
-	const size_t end = (blocks.python_at + python_thread_bytes(depth) + 4095) & ~(size_t)4095;
+	blocks.deep_at = machine_page_ceiling(blocks.cct_at + cct_bytes(depth));
+	blocks.python_at = machine_page_ceiling(blocks.deep_at + unwind_deep_bytes(depth));
+	const size_t end = machine_page_ceiling(blocks.python_at + python_thread_bytes(depth));
 	blocks.block_bytes = blocks.front_bytes + end + THREAD_OWN_STACK;
 	if (!room_take(blocks.block_bytes)) {
 		*cause = "the limit on address space (ulimit -v) leaves too little room";
@@ -118,9 +118,10 @@ static void wipe_block(struct thread *t)
 	t->cct = NULL;
 	t->unwind = NULL;
 	t->python = NULL;
-	memset((uint8_t *)t + sizeof *t, 0, 4096 - sizeof *t);
-	uint8_t *front = (uint8_t *)t - blocks.front_bytes, *rest = (uint8_t *)t + 4096;
-	const size_t rest_bytes = blocks.block_bytes - blocks.front_bytes - 4096;
+	const size_t page = machine_page_bytes();
+	memset((uint8_t *)t + sizeof *t, 0, page - sizeof *t);
+	uint8_t *front = (uint8_t *)t - blocks.front_bytes, *rest = (uint8_t *)t + page;
+	const size_t rest_bytes = blocks.block_bytes - blocks.front_bytes - page;
 	if (sys_madvise(front, blocks.front_bytes, MADV_DONTNEED) != 0 ||
 	    sys_madvise(rest, rest_bytes, MADV_DONTNEED) != 0) {
 		memset(front, 0, blocks.front_bytes); /* memory locked by mlockall */

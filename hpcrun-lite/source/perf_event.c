@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PERF_PAGE 4096u
+#define PERF_PAGE machine_page_bytes()
 #define PERF_RING_BYTES (2 * PERF_PAGE) /* the control page and one page of records */
 #define PERF_RING_NEARLY_FULL (PERF_PAGE - 64)
 

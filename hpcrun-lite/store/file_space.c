@@ -318,16 +318,16 @@ enum space_result space_add(struct space *s, uint64_t offset, uint64_t *n_bytes,
 	if (!may_take(s, fd, n))
 		return SPACE_FULL;
 	if (limit < offset + n)
-		n = limit < offset ? 0 : (limit - offset) & ~UINT64_C(4095);
+		n = limit < offset ? 0 : machine_page_floor(limit - offset);
 	if (n < SPACE_LEAST)
 		return SPACE_LIMIT;
-	for (; !room_take(n); n = n / 4 & ~UINT64_C(4095))
+	for (; !room_take(n); n = machine_page_floor(n / 4))
 		if (n / 4 < SPACE_LEAST)
 			return SPACE_NO_MEMORY;
 	const uint64_t room = n;
 	int r = reserve(fd, offset, n);
 	for (; result_of(r) == SPACE_FULL && n / 4 >= SPACE_LEAST; r = reserve(fd, offset, n))
-		n = n / 4 & ~UINT64_C(4095);
+		n = machine_page_floor(n / 4);
 	room_give(room - (r ? 0 : n));
 	if (r != 0)
 		return result_of(r);

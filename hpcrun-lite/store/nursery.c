@@ -13,7 +13,7 @@
 
 #include <sys/mman.h>
 
-#define PAGE 4096u
+#define PAGE MACHINE_LEAST_PAGE
 #define LEFT 8u /* less than a header: readers skip it */
 
 _Static_assert(MSR_PROCESS_BYTES == NURSERY_SLAB_BYTES - sizeof(struct msr_extent) &&

@@ -217,8 +217,8 @@ void store_drop(struct msr_extent *e)
 	/* Another process may have written a wrong length. */
 	if (!c || length > c->n_bytes - (uint64_t)((uint8_t *)e - c->base))
 		return;
-	uintptr_t from = ((uintptr_t)e + 4095) & ~(uintptr_t)4095;
-	uintptr_t to = ((uintptr_t)e + length) & ~(uintptr_t)4095;
+	const uintptr_t from = machine_page_ceiling((uintptr_t)e),
+			to = machine_page_floor((uintptr_t)e + length);
 	if (to > from)
 		sys_madvise((void *)from, to - from, MADV_DONTNEED);
 }

@@ -45,7 +45,7 @@ bool store_touch(uint8_t *at, uint64_t n)
 	 * Before Linux 5.14. The space is reserved, nobody else has it yet, and nobody cuts the
 	 * file meanwhile (stop_touching).
 	 */
-	for (uint64_t i = 0; i < n; i += 4096)
+	for (uint64_t i = 0; i < n; i += MACHINE_LEAST_PAGE)
 		atomic_fetch_or_explicit((_Atomic uint8_t *)(at + i), 0, memory_order_relaxed);
 	return true;
 }
@@ -96,7 +96,7 @@ enum space_result store_add_chunk(uint64_t first_touch)
 	if (n == STORE_MAX_CHUNKS || (most && size >= most))
 		return SPACE_LIMIT;
 	if (most && size + step > most)
-		step = (most - size) & ~UINT64_C(4095);
+		step = machine_page_floor(most - size);
 	struct chunk *c = &store.chunk[n];
 	enum space_result r = store_space_add(&step, &c->base);
 	if (r != SPACE_OK)

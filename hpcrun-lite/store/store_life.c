@@ -209,10 +209,10 @@ static void end_chunks_at_cut(void)
 	struct chunk *last = &store.chunk[n - 1];
 	/* All of it is sealed; the next chunk starts on a page. */
 	if (last->offset + last->n_bytes > end) {
-		last->n_bytes = ((end + 4095) & ~UINT64_C(4095)) - last->offset;
+		last->n_bytes = machine_page_ceiling(end) - last->offset;
 		atomic_store_explicit(&last->next, last->n_bytes, memory_order_relaxed);
 	}
-	store.file_bytes = (end + 4095) & ~UINT64_C(4095);
+	store.file_bytes = machine_page_ceiling(end);
 	atomic_store_explicit(&store.n_chunks, n, memory_order_release);
 	atomic_store_explicit(&store.current, n - 1, memory_order_relaxed);
 }
@@ -235,7 +235,8 @@ void store_reopen(void)
 
 bool store_mend(const void *address)
 {
-	const uintptr_t page = (uintptr_t)address & ~(uintptr_t)4095;
+	const size_t page_bytes = machine_page_bytes();
+	const uintptr_t page = machine_page_floor((uintptr_t)address);
 	if (!store.header || (!store_chunk_of(address) && !nursery_has(&store.nursery, address) &&
 			      !nursery_has(&store.briefs, address)))
 		return false;
@@ -243,10 +244,10 @@ bool store_mend(const void *address)
 	 * Zeros, which all code that reads the file again accepts. Not the whole chunk, because
 	 * other pages may still hold data that threads use.
 	 */
-	if (sys_is_error(sys_mmap((void *)page, 4096, PROT_READ | PROT_WRITE,
+	if (sys_is_error(sys_mmap((void *)page, page_bytes, PROT_READ | PROT_WRITE,
 				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)))
 		return false;
-	sys_madvise((void *)page, 4096, MADV_DONTFORK);
+	sys_madvise((void *)page, page_bytes, MADV_DONTFORK);
 	atomic_store_explicit(&store.damaged, true, memory_order_relaxed);
 	atomic_store_explicit(&store.closed, true, memory_order_seq_cst);
 	return true;

@@ -93,7 +93,8 @@ enum space_result store_leave_slab(void)
 /* The extent's header ends a page, and the content starts the next. */
 static bool touch_slab(struct msr_extent *slab)
 {
-	return store_touch((uint8_t *)(slab + 1) - 4096, 4096 + STORE_SLAB_TOUCH);
+	return store_touch((uint8_t *)(slab + 1) - MACHINE_LEAST_PAGE,
+			   MACHINE_LEAST_PAGE + STORE_SLAB_TOUCH);
 }
 
 /*
@@ -194,14 +195,19 @@ void store_reopen_brief(void)
 
 /* ---- forks ---- */
 
-/* Adds slabs when all are taken; few at first, because most processes fork seldom. */
+/*
+ * Adds slabs when all are taken; few at first, because most processes fork seldom. A slab begins
+ * 4096 bytes into the file or at a multiple of 16 KiB after that, where a larger page does not:
+ * then each child makes a file.
+ */
 static void add_nursery(struct nursery *n, uint32_t slab_bytes)
 {
 	const uint64_t most = store.options.max_bytes,
 		       slabs = store_between(NURSERY_LEAST_BYTES, n->next_bytes,
 					     NURSERY_MOST_BYTES),
-		       n_bytes = slabs + 4096;
-	if (most && store.file_bytes + n_bytes > most)
+		       n_bytes = slabs + MACHINE_LEAST_PAGE;
+	if (machine_page_bytes() > MACHINE_LEAST_PAGE ||
+	    (most && store.file_bytes + n_bytes > most))
 		return;
 	/* After a cut the mapping may reach past the end of the file. */
 	uint64_t end = n->base ? store_between(0, n->offset + n->n_bytes, store.file_bytes) : 0;

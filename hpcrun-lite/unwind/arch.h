@@ -9,8 +9,12 @@
  *   ARCH_STUB_BYTES       length of the part of a PLT stub that leads to its slot
  *   ARCH_SIGRETURN_BYTES  length of what arch_is_sigreturn() looks at
  *   ARCH_PLACE_BYTES, ARCH_ENTRY_BYTES  what arch_place_of() and arch_makes_frame() look at
+ *   ARCH_BINDER_BYTES     what arch_binder_recipe() looks at
  *   ARCH_SIGNAL_BP, _SP, _PC  offsets of the saved registers in a signal frame, from sp as the
- *                         handler returns
+ *                         handler returns; _LR: of the register with the return address
+ *   ARCH_LR               the register with the return address, if ARCH_RETURN_BITS is not 0
+ *   ARCH_RETURN_BITS      of a recipe, for where the return address is; 0: below the CFA
+ *   arch_strip()          a return address without what protects it
  *
  * Register numbers are DWARF's. Signal-safe. Tests: tests/unit/unwind/test_unwind_cfi.c,
  * tests/workload/unwind/unwind_steps.c.
@@ -39,6 +43,12 @@ bool arch_regs_from_signal_frame(struct regs *regs, struct mem *mem, uint64_t sp
 
 /* Encodes a row as a recipe, without the flags. RECIPE_SLOW if the fast walk cannot follow it. */
 uint64_t arch_recipe(const struct cfi_row *row, const struct cfi_frame *frame, uint64_t pc);
+
+/*
+ * A register that no frame saves, for DWARF expressions: the length of vectors (VG). Returns false
+ * for other numbers.
+ */
+bool arch_constant_register(uint64_t reg, uint64_t *value);
 
 /* Returns true if a call instruction ends with the last of the n bytes. */
 bool arch_ends_in_call(const uint8_t *code, size_t n_bytes);
@@ -95,6 +105,12 @@ bool arch_makes_frame(const uint8_t *code, size_t n_bytes);
  * is then at sp.
  */
 bool arch_is_sigreturn(const uint8_t *code, size_t n_bytes);
+
+/*
+ * The recipe at the last instruction of these n_bytes of code, if they are in the piece of the PLT
+ * that leads to the lazy binder; otherwise RECIPE_NONE.
+ */
+uint64_t arch_binder_recipe(const uint8_t *code, size_t n_bytes);
 
 /* The first place in the code where __builtin_eh_return leaves the function, or NULL. */
 const uint8_t *arch_find_eh_return(const uint8_t *code, size_t n_bytes);

@@ -319,6 +319,10 @@ static void extended_instruction(struct program *p, unsigned op, struct bytes *b
 	case 0x1d: /* MIPS_advance_loc8 */
 		p->location += bytes_unsigned(b, 8) * p->cie->code_align;
 		break;
+	case 0x2c: /* AARCH64_negate_ra_state_with_pc */
+	case 0x2d: /* AARCH64_negate_ra_state: arch_strip() removes any signature */
+		p->bad |= !ARCH_RETURN_BITS;
+		break;
 	case 0x2e: /* GNU_args_size: for landing pads only */ bytes_uleb(b); break;
 	case 0x2f: /* GNU_negative_offset_extended */
 		reg = bytes_uleb(b);

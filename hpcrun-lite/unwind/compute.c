@@ -33,7 +33,8 @@ static bool is_entry(uint64_t key)
 
 /*
  * The recipe of a Go function. If it has a frame, its caller's bp is directly below the return
- * address.
+ * address. On processors with a register for the return address, frames are others: there a frame
+ * pointer leads on.
  */
 static uint64_t go_recipe(struct walk *w, uint64_t key)
 {
@@ -44,7 +45,7 @@ static uint64_t go_recipe(struct walk *w, uint64_t key)
 	struct go_function f;
 	uint64_t recipe = RECIPE_NO_CFI;
 	bool fits = true;
-	if (!go_lookup(&w->thread->image, key, &f) || f.kind == GO_UNKNOWN)
+	if (ARCH_RETURN_BITS || !go_lookup(&w->thread->image, key, &f) || f.kind == GO_UNKNOWN)
 		return RECIPE_NO_CFI;
 	if (f.kind == GO_ROOT)
 		recipe = RECIPE_ROOT;
@@ -58,16 +59,31 @@ static uint64_t go_recipe(struct walk *w, uint64_t key)
 	return fits ? recipe | (key == f.lo ? RECIPE_AT_START : 0) : RECIPE_NO_CFI;
 }
 
-/*
- * Returns true if a signal handler returns to pc and there is no CFI: the kernel's frame is at sp.
- */
-static bool is_sigreturn(struct walk *w, uint64_t pc)
+static bool returns_by(struct walk *w, uint64_t pc)
 {
 	uint8_t code[ARCH_SIGRETURN_BYTES];
 	if (image_holds(&w->thread->image, pc, sizeof code))
 		return arch_is_sigreturn((const uint8_t *)pc, sizeof code);
 	return code_load(&w->thread->code_seen, pc, code, sizeof code) &&
 	       arch_is_sigreturn(code, sizeof code);
+}
+
+/*
+ * Returns true if a signal handler returns to pc and there is no CFI: the kernel's frame is at sp.
+ * Without CFI anywhere, also if pc is at the second instruction.
+ */
+static bool is_sigreturn(struct walk *w, uint64_t pc)
+{
+	return returns_by(w, pc) || (ARCH_RETURN_BITS && returns_by(w, pc - ARCH_INSN_MAX_BYTES));
+}
+
+/* The way to the lazy binder, which has no return. */
+static uint64_t binder_recipe(struct walk *w, uint64_t pc)
+{
+	const uint64_t from = pc + ARCH_INSN_MAX_BYTES - ARCH_BINDER_BYTES;
+	return image_holds(&w->thread->image, from, ARCH_BINDER_BYTES)
+		       ? arch_binder_recipe((const uint8_t *)from, ARCH_BINDER_BYTES)
+		       : RECIPE_NONE;
 }
 
 /* Finds where the caller's bp is. An ordinary recipe cannot express a place relative to sp. */
@@ -96,6 +112,22 @@ static bool bp_of(const struct leave *l, enum recipe_bp *how, int64_t *offset)
 	return bp->reg == ARCH_BP || (bp->reg == ARCH_SP && cfa->reg != ARCH_BP);
 }
 
+/* The same if the return address is not below the CFA. */
+static bool recipe_of_return(const struct leave *l, enum recipe_bp how, int64_t offset,
+			     uint64_t *recipe)
+{
+	const struct leave_value *cfa = &l->cfa, *ra = &l->ra;
+	if (cfa->kind != LEAVE_REG || (cfa->reg != ARCH_SP && cfa->reg != ARCH_BP))
+		return false;
+	if (ra->kind == LEAVE_REG)
+		return cfa->reg == ARCH_SP && how == RECIPE_BP_SAME &&
+		       recipe_make(RECIPE_LEAF, cfa->offset, how, 0, recipe);
+	return ra->reg == cfa->reg &&
+	       recipe_make(cfa->reg == ARCH_SP ? RECIPE_SP : RECIPE_BP, cfa->offset, how, offset,
+			   recipe) &&
+	       recipe_set_return(recipe, ra->at - cfa->offset);
+}
+
 static bool recipe_of_leave(const struct leave *l, uint64_t *recipe)
 {
 	const struct leave_value *cfa = &l->cfa;
@@ -106,6 +138,8 @@ static bool recipe_of_leave(const struct leave *l, uint64_t *recipe)
 	int64_t offset;
 	if (!bp_of(l, &how, &offset))
 		return false;
+	if (ARCH_RETURN_BITS)
+		return recipe_of_return(l, how, offset, recipe);
 	if (!deref && (cfa->reg == ARCH_SP || cfa->reg == ARCH_BP))
 		return recipe_make(cfa->reg == ARCH_SP ? RECIPE_SP : RECIPE_BP, cfa->offset, how,
 				   offset, recipe);
@@ -118,6 +152,8 @@ static bool recipe_of_leave(const struct leave *l, uint64_t *recipe)
 static uint32_t needs_of(uint64_t recipe)
 {
 	const enum recipe_kind kind = recipe_kind(recipe);
+	if (kind == RECIPE_LEAF)
+		return UINT32_C(1) << ARCH_SP | UINT32_C(1) << ARCH_LR;
 	const unsigned reg = kind == RECIPE_SP ? ARCH_SP
 			     : kind == RECIPE_BP || kind == RECIPE_DEREF_BP ? ARCH_BP
 									   : recipe_reg(recipe).reg;
@@ -219,8 +255,13 @@ uint64_t walk_compute_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 	t->counts.cache_misses++;
 	*delta = 0;
 	if (!walk_find_image(w, key, w->bypass && w->mark))
-		/* An interrupted frame need not follow a call. */
-		return is_exact ? RECIPE_NO_MODULE : recipe_flags(w, key, RECIPE_NO_MODULE);
+		/*
+		 * Handlers may return to code of the kernel. An interrupted frame need not follow a
+		 * call.
+		 */
+		return ARCH_RETURN_BITS && is_sigreturn(w, key) ? RECIPE_SIGNAL
+		       : is_exact                               ? RECIPE_NO_MODULE
+				  : recipe_flags(w, key, RECIPE_NO_MODULE);
 	bias = t->image.bias;
 	const uint16_t module =
 		unwind_config.module_of ? unwind_config.module_of(&t->image.object, &bias) : 1;
@@ -234,6 +275,9 @@ uint64_t walk_compute_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 		recipe = is_entry(key)          ? RECIPE_ROOT
 			 : is_sigreturn(w, key) ? RECIPE_SIGNAL
 						: go_recipe(w, key);
+		if (recipe == RECIPE_NO_CFI && is_exact && ARCH_RETURN_BITS &&
+		    binder_recipe(w, key) != RECIPE_NONE)
+			recipe = binder_recipe(w, key);
 		if (recipe == RECIPE_NO_CFI && (is_known = is_exact || is_return(w, key)))
 			recipe = code_recipe(w, key, is_exact, module, bias);
 		break;

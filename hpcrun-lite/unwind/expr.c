@@ -4,6 +4,7 @@
  * operations and bytes are bounded. Reads memory through mem_load() only. Test:
  * tests/unit/unwind/test_unwind_cfi.c.
  */
+#include "hpcrun-lite/unwind/arch.h"
 #include "hpcrun-lite/unwind/bytes.h"
 #include "hpcrun-lite/unwind/regs.h"
 
@@ -36,10 +37,13 @@ static uint64_t pop(struct machine *m)
 
 static void push_register(struct machine *m, uint64_t reg, int64_t offset)
 {
-	if (reg >= CFI_N_REGS || !(m->regs->known >> reg & 1))
-		m->status = EXPR_BAD;
-	else
+	uint64_t value;
+	if (reg < CFI_N_REGS && (m->regs->known >> reg & 1))
 		push(m, m->regs->reg[reg] + (uint64_t)offset);
+	else if (arch_constant_register(reg, &value))
+		push(m, value + (uint64_t)offset);
+	else
+		m->status = EXPR_BAD;
 }
 
 static void pick(struct machine *m, uint64_t i)

@@ -200,7 +200,7 @@ bool go_find(const struct go_table *t, uintptr_t pc, struct go_function *f)
 
 /* ---- the table of a module ---- */
 
-enum { MODULES_MAX = 8, ALIGNMENT = 32, PAGE = 4096 };
+enum { MODULES_MAX = 8, ALIGNMENT = 32, PAGE = MACHINE_LEAST_PAGE };
 
 /* Written once, by the thread that claims the entry. Go's libraries are never unloaded. */
 static struct {

@@ -11,7 +11,7 @@
 #include "hpcrun-lite/unwind/go.h"
 #include "hpcrun-lite/unwind/internal.h"
 
-enum { SCAN_WORDS = 96, BP_DISTANCE_MAX = 1 << 20, PAGE = 4096 };
+enum { SCAN_WORDS = 96, BP_DISTANCE_MAX = 1 << 20, PAGE = MACHINE_LEAST_PAGE };
 
 bool heuristic_is_return(struct walk *w, uint64_t address, bool guarded, bool *in_text)
 {
@@ -351,6 +351,27 @@ static bool may_skip(struct walk *w, const struct state *s, const struct extent 
 }
 
 /*
+ * Sets the caller's sp, if a frame pointer shows only its pc and bp. If the caller has saved bp,
+ * its own frame pointer is where it did that, and so its table gives the CFA. Otherwise sp is the
+ * lowest value that is possible; a caller whose CFA is at a distance from bp needs no better one.
+ */
+static bool find_sp(struct walk *w, struct state *next)
+{
+	uint64_t delta;
+	if (!ARCH_RETURN_BITS)
+		return true;
+	const uint64_t recipe = walk_find_recipe(w, next->pc - 1, &delta);
+	if (recipe_kind(recipe) != RECIPE_SP)
+		return true;
+	const uint64_t sp =
+		next->bp - (uint64_t)recipe_bp_offset(recipe) - (uint64_t)recipe_cfa_offset(recipe);
+	if (recipe_bp(recipe) != RECIPE_BP_AT_CFA || sp < next->sp)
+		return false;
+	next->sp = sp;
+	return true;
+}
+
+/*
  * Steps by the frame pointer (push %rbp; mov %rsp, %rbp). In generated code the next frame must be
  * plausible too, because only the chain is evidence.
  */
@@ -362,17 +383,21 @@ static bool step_by_frame_pointer(struct walk *w, const struct state *s,
 	uint64_t pc, bp, next_pc;
 	if (!is_frame_pointer(t, s->bp, s->sp) || !mem_load(&t->mem, s->bp, &bp) ||
 	    !mem_load(&t->mem, s->bp + 8, &pc) ||
-	    !may_lead_to(w, pc, callee, state_key(s), &caller))
+	    !may_lead_to(w, arch_strip(pc), callee, state_key(s), &caller))
 		return false;
-	const struct state next = {.pc = pc, .sp = s->bp + 16, .bp = bp};
+	struct state next = {.pc = arch_strip(pc), .sp = s->bp + 16, .bp = bp};
+	if (!find_sp(w, &next))
+		return false;
 	if (caller.is_function) {
 		if (!callers_are_plausible(w, next))
 			return false;
 	} else if (!is_frame_pointer(t, bp, next.sp) || !mem_load(&t->mem, bp + 8, &next_pc) ||
-		   !may_lead_to(w, next_pc, &caller, pc - 1, &outer))
+		   !may_lead_to(w, arch_strip(next_pc), &caller, next.pc - 1, &outer))
 		return false;
-	*found = (struct heuristic){
-		.next = next, .bp_slot = s->bp, .is_guess = may_skip(w, s, callee)};
+	*found = (struct heuristic){.next = next,
+				    .bp_slot = s->bp,
+				    .return_slot = s->bp + 8,
+				    .is_guess = may_skip(w, s, callee)};
 	return true;
 }
 
@@ -405,16 +430,22 @@ static bool step_by_code(struct walk *w, const struct state *s, const struct ext
 		if (!is_current || step_code(w, recipe, &next) != STEP_OK)
 			return false;
 		break;
+	case RECIPE_LEAF:
+		if (!is_current || step_leaf(w, recipe, &next) != STEP_OK)
+			return false;
+		break;
 	default: return false;
 	}
 	next.exact = false;
-	if (next.sp <= s->sp ||
+	if (next.sp < s->sp || (next.sp == s->sp && recipe_kind(recipe) != RECIPE_LEAF) ||
 	    leads_to(w, next.pc, callee, state_key(s), &caller) == ARCH_CALL_NO ||
 	    (caller.in_module && !callers_are_plausible(w, next)))
 		return false;
 	*found = (struct heuristic){.next = next};
-	if (r.kind == RECORD_PLAIN)
+	if (r.kind == RECORD_PLAIN) {
 		found->bp_slot = r.bp_slot;
+		found->return_slot = next.sp + (uint64_t)recipe_return_offset(recipe);
+	}
 	return true;
 }
 
@@ -453,6 +484,8 @@ static bool guess(struct walk *w, const struct state *s, const struct extent *ca
 static bool by_scan(struct walk *w, const struct state *s, const struct extent *callee,
 		    struct heuristic *found)
 {
+	if (ARCH_RETURN_BITS) /* the place of a return address does not show the caller's sp */
+		return false;
 	for (unsigned i = 0; i < SCAN_WORDS; i++) {
 		const uint64_t slot = (s->sp & ~UINT64_C(7)) + 8 * i;
 		uint64_t word;
@@ -481,7 +514,8 @@ static bool step_by_place(struct walk *w, const struct state *s, struct heuristi
 	    (place == ARCH_BP_PUSHED && !mem_load(&t->mem, s->sp, &bp)))
 		return false;
 	*found = (struct heuristic){.next = {.pc = pc, .sp = slot + 8, .bp = bp},
-				    .bp_slot = place == ARCH_BP_PUSHED ? s->sp : slot};
+				    .bp_slot = place == ARCH_BP_PUSHED ? s->sp : slot,
+				    .return_slot = slot};
 	return true;
 }
 
@@ -495,7 +529,7 @@ static bool step_by_call(struct walk *w, const struct state *s, struct heuristic
 	struct unwind_thread *t = w->thread;
 	uint64_t top, pc, bp;
 	bool in_text;
-	const bool has_top = s->exact && mem_load(&t->mem, s->sp, &top);
+	const bool has_top = !ARCH_RETURN_BITS && s->exact && mem_load(&t->mem, s->sp, &top);
 	struct heuristic tries[3];
 	unsigned n = 0;
 	if (s->exact && step_by_place(w, s, &tries[0]))
@@ -508,7 +542,8 @@ static bool step_by_call(struct walk *w, const struct state *s, struct heuristic
 	}
 	if (is_frame_pointer(t, s->bp, s->sp) && mem_load(&t->mem, s->bp, &bp) &&
 	    mem_load(&t->mem, s->bp + 8, &pc))
-		tries[n++] = (struct heuristic){.next = {.pc = pc, .sp = s->bp + 16, .bp = bp}};
+		tries[n++] = (struct heuristic){
+			.next = {.pc = arch_strip(pc), .sp = s->bp + 16, .bp = bp}};
 	for (unsigned i = 0; i < n; i++) {
 		*found = tries[i];
 		found->bp_slot = 0;
@@ -549,7 +584,7 @@ bool heuristic_step(struct walk *w, const struct state *s, struct heuristic *fou
 	}
 	if (!is_found && s->exact && mem_load(&t->mem, s->sp, &top) &&
 	    top == s->bp) /* after push %rbp */
-		is_found = guess(w, s, &callee, s->sp + 8, found);
+		is_found = !ARCH_RETURN_BITS && guess(w, s, &callee, s->sp + 8, found);
 	if (!is_found)
 		is_found = by_scan(w, s, &callee, found);
 	if (!is_found && has_bp) {

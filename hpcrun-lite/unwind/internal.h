@@ -36,7 +36,7 @@ static inline uint64_t state_key(const struct state *s)
  * memory.
  */
 enum record_kind {
-	RECORD_PLAIN,  /* pc from *(caller's sp - 8), bp from *bp_slot */
+	RECORD_PLAIN,  /* pc from record_return_slot(), bp from *bp_slot */
 	RECORD_DEREF,  /* and sp from *(bp + aux) */
 	RECORD_SIGNAL, /* from the signal frame at sp */
 	RECORD_OPEN,   /* found in another way: must be walked again */
@@ -46,7 +46,7 @@ struct record {
 	uint64_t pc, sp, bp;
 	/* where the caller's bp was read, or the return address's slot if bp is unchanged */
 	uint64_t bp_slot;
-	int32_t aux;
+	int32_t aux;      /* with ARCH_RETURN_BITS: of the return address, from the caller's sp */
 	uint16_t n_outer; /* number of addresses of the path from this frame outwards */
 	uint8_t kind;
 	bool exact : 1;
@@ -55,7 +55,14 @@ struct record {
 	/* its start address was put on the stack as a return address; nothing called it */
 	bool laid : 1;
 	bool by_code : 1; /* its caller was found by RECIPE_BY_CODE */
+	bool signal : 1;  /* the kernel's signal frame is at sp */
 };
+
+/* Where the pc of the caller n of r was read. */
+static inline uint64_t record_return_slot(const struct record *r, const struct record *n)
+{
+	return n->sp + (ARCH_RETURN_BITS ? (uint64_t)(int64_t)r->aux : (uint64_t)-8);
+}
 
 /*
  * Returns true if r's caller is still n, because the words that made n are unchanged. r must not be
@@ -63,7 +70,7 @@ struct record {
  */
 static inline bool record_still_calls(const struct record *r, const struct record *n)
 {
-	const uint64_t ra_slot = n->sp - 8;
+	const uint64_t ra_slot = record_return_slot(r, n);
 	uint64_t pc, bp, sp;
 	if (__builtin_expect(r->kind == RECORD_SIGNAL, 0)) {
 		memcpy(&pc, (const void *)(r->sp + ARCH_SIGNAL_PC), sizeof pc);
@@ -78,7 +85,7 @@ static inline bool record_still_calls(const struct record *r, const struct recor
 		if (sp != n->sp)
 			return false;
 	}
-	return pc == n->pc && ((bp == n->bp) | (r->bp_slot == ra_slot));
+	return arch_strip(pc) == n->pc && ((bp == n->bp) | (r->bp_slot == ra_slot));
 }
 
 /* The function that contains a pc, or the gap between functions with tables. */
@@ -187,6 +194,9 @@ enum step_status step_slow(struct walk *w, struct state *next);
 /* The same by RECIPE_REG and RECIPE_DEREF_REG. */
 enum step_status step_code(struct walk *w, uint64_t recipe, struct state *next);
 
+/* The caller of an interrupted function by RECIPE_LEAF. */
+enum step_status step_leaf(struct walk *w, uint64_t recipe, struct state *next);
+
 /*
  * One step with thread->regs, for tests and step_slow. *exact describes the frame at the call, and
  * its caller afterwards.
@@ -204,12 +214,12 @@ enum { GO_STEP_INTERRUPTED, GO_STEP_ASMCGOCALL, GO_STEP_SYSTEMSTACK, GO_STEP_MOR
 
 /*
  * The caller of `s` in code without CFI, or with wrong CFI, by its frame pointer or by a search.
- * is_guess: mark it. bp_slot: where the caller's bp was read; 0: cannot confirm it this way.
- * Returns false if nothing is plausible.
+ * is_guess: mark it. bp_slot and return_slot: where the caller's bp and pc were read; bp_slot is 0:
+ * cannot confirm it this way. Returns false if nothing is plausible.
  */
 struct heuristic {
 	struct state next;
-	uint64_t bp_slot;
+	uint64_t bp_slot, return_slot;
 	bool is_guess;
 };
 bool heuristic_step(struct walk *w, const struct state *s, struct heuristic *found);

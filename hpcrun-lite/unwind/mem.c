@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 
 enum {
-	PAGE = 4096,
 	CHUNK_PAGES = MEM_WINDOW_BYTES,
 	MAX_CHUNKS = 64
 }; /* 256 MiB of growth between two samples */
@@ -44,10 +43,9 @@ bool mem_load_guarded(struct mem *m, uintptr_t address, void *dst, size_t n_byte
 static bool range_is_mapped(struct mem *m, uintptr_t lo, uintptr_t hi)
 {
 	unsigned chunks = 0;
-	for (uintptr_t at = lo; at < hi; at += (uintptr_t)CHUNK_PAGES * PAGE) {
-		const size_t left = hi - at, n = left < (size_t)CHUNK_PAGES * PAGE
-							 ? left
-							 : (size_t)CHUNK_PAGES * PAGE;
+	const size_t chunk = CHUNK_PAGES * machine_page_bytes();
+	for (uintptr_t at = lo; at < hi; at += chunk) {
+		const size_t left = hi - at, n = left < chunk ? left : chunk;
 		m->n_guarded++;
 		if (++chunks > MAX_CHUNKS ||
 		    sys_call3(SYS_mincore, (long)at, (long)n, (long)m->window) != 0)
@@ -65,9 +63,9 @@ void mem_note_sp(struct mem *m, uintptr_t stack_lo, uintptr_t sp, bool grows)
 		return;
 	}
 	const int saved_errno = errno;
-	const uintptr_t page = sp & ~(uintptr_t)(PAGE - 1);
+	const uintptr_t page = machine_page_floor(sp);
 	m->window_bytes = 0;
-	if (range_is_mapped(m, page, m->lo & ~(uintptr_t)(PAGE - 1)))
+	if (range_is_mapped(m, page, machine_page_floor(m->lo)))
 		m->lo = page; /* take the whole page, for fewer calls as the stack grows */
 	errno = saved_errno;
 }

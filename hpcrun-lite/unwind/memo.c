@@ -340,7 +340,7 @@ static bool add_frame(struct words *words, const struct start *s, const struct r
 		      uint64_t recipe, bool *needs_bp)
 {
 	const struct record *caller = r + 1;
-	const uint64_t pc_at = caller->sp - 8;
+	const uint64_t pc_at = record_return_slot(r, caller);
 	if (!is_by_recipe(r, recipe))
 		return false;
 	const enum recipe_kind kind = recipe_kind(recipe);

@@ -14,6 +14,8 @@
 #ifndef HPCRUN_LITE_UNWIND_PROOF_H
 #define HPCRUN_LITE_UNWIND_PROOF_H
 
+#include "common/safe/sys.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -60,6 +62,9 @@ static inline uint64_t proof_sum(const struct proof_slots *s, uint32_t n, uint64
 		uint64_t pc, bp;
 		memcpy(&pc, (const void *)(stack_end - s->pc), sizeof pc);
 		memcpy(&bp, (const void *)(stack_end - s->bp), sizeof bp);
+		pc = arch_strip(pc);
+		if (ARCH_RETURN_BITS && s->bp == s->pc)
+			bp = pc;
 		sum += proof_hash(pc, bp, n);
 	}
 	return sum;

@@ -13,22 +13,33 @@ _Atomic uint64_t recipe_delta[1 << 16];
 /* Start at generation 1: with the tag of generation 0 an empty entry would decode to pc 0. */
 _Atomic uint64_t recipe_epoch = GENERATION;
 
+static bool fits(int64_t v, unsigned bits)
+{
+	return v >= -(INT64_C(1) << (bits - 1)) && v < INT64_C(1) << (bits - 1);
+}
+
 bool recipe_make(enum recipe_kind kind, int64_t cfa_offset, enum recipe_bp bp, int64_t bp_offset,
 		 uint64_t *recipe)
 {
 	enum { BP_WORDS_MAX = 1 << 19 };
-	if (cfa_offset != (int32_t)cfa_offset || bp_offset % 8 != 0 ||
+	if (!fits(cfa_offset, 32 - ARCH_RETURN_BITS) || bp_offset % 8 != 0 ||
 	    bp_offset / 8 >= BP_WORDS_MAX || bp_offset / 8 < -BP_WORDS_MAX)
 		return false;
 	*recipe = (uint64_t)kind | (uint64_t)bp << RECIPE_BP_SHIFT |
 		  (uint32_t)((uint32_t)(int32_t)(bp_offset / 8) << RECIPE_BP_OFFSET_SHIFT) |
 		  (uint64_t)cfa_offset << RECIPE_CFA_SHIFT;
-	return true;
+	return recipe_set_return(recipe, -8);
 }
 
-static bool fits(int64_t v, unsigned bits)
+bool recipe_set_return(uint64_t *recipe, int64_t offset)
 {
-	return v >= -(INT64_C(1) << (bits - 1)) && v < INT64_C(1) << (bits - 1);
+	if (!ARCH_RETURN_BITS)
+		return offset == -8;
+	if (offset % 8 != 0 || !fits(offset / 8, ARCH_RETURN_BITS + !ARCH_RETURN_BITS))
+		return false;
+	*recipe = (*recipe << ARCH_RETURN_BITS >> ARCH_RETURN_BITS) |
+		  (uint64_t)(offset / 8) << ((64 - ARCH_RETURN_BITS) & 63);
+	return true;
 }
 
 bool recipe_make_reg(enum recipe_kind kind, const struct recipe_reg *cfa, enum recipe_bp bp,

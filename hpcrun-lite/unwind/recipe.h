@@ -29,8 +29,11 @@ enum recipe_kind {
 	RECIPE_NO_MODULE,
 	/* A Go function that go_step() handles; the bits of enum recipe_bp say how. */
 	RECIPE_GO,
-	RECIPE_REG,      /* CFA = register + offset; see recipe_make_reg() */
-	RECIPE_DEREF_REG /* CFA = *(register + offset) + another offset */
+	RECIPE_REG,       /* CFA = register + offset; see recipe_make_reg() */
+	RECIPE_DEREF_REG, /* CFA = *(register + offset) + another offset */
+	/* An interrupted leaf: CFA = sp + offset, and the return address is still in its register.
+	 */
+	RECIPE_LEAF
 };
 /* Bits 4..5: where the caller's bp is. */
 enum recipe_bp {
@@ -53,12 +56,16 @@ enum {
 	 * overwrites its own saved registers and return address.
 	 */
 	RECIPE_REWRITES = 1 << 10,
-	RECIPE_BY_CODE = 1 << 11, /* from the instructions; there is no CFI */
+	RECIPE_BY_CODE = 1 << 11,    /* from the instructions; there is no CFI */
 	RECIPE_BP_OFFSET_SHIFT = 12, /* bits 12..31: signed, in words, from the CFA or from bp */
-	RECIPE_CFA_SHIFT = 32,       /* bits 32..63: signed, in bytes */
+	/*
+	 * Bits 32..63: signed, in bytes. If the processor puts the return address where the
+	 * function likes, the highest ARCH_RETURN_BITS say where, signed, in words from the CFA.
+	 */
+	RECIPE_CFA_SHIFT = 32,
 	/* RECIPE_REG and RECIPE_DEREF_REG: the register, and offsets in bytes */
-	RECIPE_REG_SHIFT = 32,     /* bits 32..35 */
-	RECIPE_DEREF_SHIFT = 36,   /* bits 36..45: added to what was read; 0 in RECIPE_REG */
+	RECIPE_REG_SHIFT = 32,   /* bits 32..35 */
+	RECIPE_DEREF_SHIFT = 36, /* bits 36..45: added to what was read; 0 in RECIPE_REG */
 	RECIPE_REG_OFFSET_SHIFT = 46,
 };
 
@@ -72,16 +79,25 @@ static inline enum recipe_bp recipe_bp(uint64_t recipe)
 }
 static inline int64_t recipe_cfa_offset(uint64_t recipe)
 {
-	return (int64_t)recipe >> RECIPE_CFA_SHIFT;
+	return (int64_t)(recipe << ARCH_RETURN_BITS) >> (RECIPE_CFA_SHIFT + ARCH_RETURN_BITS);
+}
+/* Where the return address is, from the CFA. */
+static inline int64_t recipe_return_offset(uint64_t recipe)
+{
+	return ARCH_RETURN_BITS ? ((int64_t)recipe >> ((64 - ARCH_RETURN_BITS) & 63)) * 8 : -8;
 }
 static inline int64_t recipe_bp_offset(uint64_t recipe)
 {
 	return ((int64_t)(int32_t)(uint32_t)recipe >> RECIPE_BP_OFFSET_SHIFT) * 8;
 }
 
-/* Encodes a recipe. Returns false if an offset does not fit. */
+/* Encodes a recipe. Returns false if an offset does not fit. The return address is below the CFA.
+ */
 bool recipe_make(enum recipe_kind kind, int64_t cfa_offset, enum recipe_bp bp, int64_t bp_offset,
 		 uint64_t *recipe);
+
+/* Sets where the return address is. Returns false if that does not fit. */
+bool recipe_set_return(uint64_t *recipe, int64_t offset);
 
 /* How to find the CFA from a register (DWARF number) other than sp and bp. */
 struct recipe_reg {

@@ -95,8 +95,11 @@ enum step_status step_regs(struct unwind_thread *t, bool *exact)
 	if (!t->cfi.row.reg[ARCH_SP].given)
 		t->next.reg[ARCH_SP] = cfa;
 	const unsigned column = frame.return_column;
-	t->next.reg[ARCH_PC] = t->next.reg[column];
-	if (t->cfi.row.reg[column].kind == CFI_SAME || !(t->next.known >> column & 1))
+	const bool is_same = t->cfi.row.reg[column].kind == CFI_SAME;
+	/* An interrupted function may not have saved its return address yet. */
+	const struct regs *has = is_same && ARCH_RETURN_BITS && *exact ? &t->regs : &t->next;
+	t->next.reg[ARCH_PC] = arch_strip(has->reg[column]);
+	if ((is_same && has == &t->next) || !(has->known >> column & 1))
 		return STEP_BAD_CFI;
 	t->next.known |= UINT64_C(1) << ARCH_SP | UINT64_C(1) << ARCH_PC;
 	t->regs = t->next;
@@ -119,7 +122,7 @@ static enum step_status carry(struct walk *w)
 		t->regs_at = 0;
 	}
 	for (uint32_t i = last; i > t->regs_at; i--) {
-		if (t->records[i - 1].kind == RECORD_SIGNAL) {
+		if (t->records[i - 1].signal) {
 			if (!arch_regs_from_signal_frame(&t->regs, &t->mem, t->records[i - 1].sp))
 				return STEP_UNREADABLE;
 			t->regs_at = i;
@@ -158,6 +161,23 @@ enum step_status step_slow(struct walk *w, struct state *next)
 			       .sp = t->regs.reg[ARCH_SP],
 			       .bp = t->regs.reg[ARCH_BP],
 			       .exact = exact};
+	return STEP_OK;
+}
+
+enum step_status step_leaf(struct walk *w, uint64_t recipe, struct state *next)
+{
+	struct unwind_thread *t = w->thread;
+	const struct record *r = &t->records[w->n_records - 1];
+	uint64_t pc;
+	if (r == t->records)
+		pc = t->leaf.reg[ARCH_LR];
+	else if (!ARCH_RETURN_BITS || !r[-1].signal)
+		return STEP_BAD_CFI;
+	else if (!mem_load(&t->mem, r[-1].sp + ARCH_SIGNAL_LR, &pc))
+		return STEP_UNREADABLE;
+	*next = (struct state){.pc = arch_strip(pc),
+			       .sp = w->state.sp + (uint64_t)recipe_cfa_offset(recipe),
+			       .bp = w->state.bp};
 	return STEP_OK;
 }
 

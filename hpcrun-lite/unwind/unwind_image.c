@@ -7,20 +7,21 @@
 #include "hpcrun-lite/unwind/unwind_image.h"
 
 #include "common/safe/find_object.h"
+#include "common/safe/sys.h"
 
 #include <elf.h>
 #include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
 
-enum { PAGE = 4096 };
+enum { HEADERS_MOST = MACHINE_LEAST_PAGE };
 
 static bool headers_are_sound(const Elf64_Ehdr *e)
 {
 	return memcmp(e->e_ident, ELFMAG, SELFMAG) == 0 && e->e_ident[EI_CLASS] == ELFCLASS64 &&
 	       e->e_phentsize == sizeof(Elf64_Phdr) && e->e_phoff >= sizeof *e &&
-	       e->e_phoff <= PAGE && e->e_phoff % _Alignof(Elf64_Phdr) == 0 &&
-	       e->e_phnum <= (PAGE - e->e_phoff) / sizeof(Elf64_Phdr);
+	       e->e_phoff <= HEADERS_MOST && e->e_phoff % _Alignof(Elf64_Phdr) == 0 &&
+	       e->e_phnum <= (HEADERS_MOST - e->e_phoff) / sizeof(Elf64_Phdr);
 }
 
 /*
@@ -32,9 +33,9 @@ static const Elf64_Ehdr *header_of(struct image *image)
 {
 	const Elf64_Ehdr *e = (const Elf64_Ehdr *)image->object.dlfo_map_start;
 	const bool is_program = image->object.dlfo_link_map->l_name[0] == '\0';
-	if (image->cfi.map_hi - image->cfi.map_lo < PAGE || !headers_are_sound(e)) {
+	if (image->cfi.map_hi - image->cfi.map_lo < HEADERS_MOST || !headers_are_sound(e)) {
 		e = (const Elf64_Ehdr *)(getauxval(AT_PHDR) - sizeof *e);
-		if (!is_program || (uintptr_t)e % PAGE != 0 || !headers_are_sound(e))
+		if (!is_program || (uintptr_t)e % HEADERS_MOST != 0 || !headers_are_sound(e))
 			return NULL;
 	}
 	const Elf64_Phdr *p = (const Elf64_Phdr *)((const char *)e + e->e_phoff);
@@ -108,8 +109,8 @@ static bool read_segments(struct image *image, uintptr_t pc)
 	const Elf64_Phdr *p = (const Elf64_Phdr *)((const char *)e + e->e_phoff);
 	for (unsigned i = 0; i < e->e_phnum; i++) {
 		const uintptr_t lo = image->bias + p[i].p_vaddr, hi = lo + p[i].p_filesz;
-		if (p[i].p_type == PT_LOAD && pc >= lo / PAGE * PAGE &&
-		    pc < (lo + p[i].p_memsz + PAGE - 1) / PAGE * PAGE)
+		if (p[i].p_type == PT_LOAD && pc >= machine_page_floor(lo) &&
+		    pc < machine_page_ceiling(lo + p[i].p_memsz))
 			is_inside = true;
 		if (p[i].p_type != PT_LOAD || !(p[i].p_flags & PF_R) || lo < map_lo ||
 		    hi > image->cfi.map_hi || lo >= hi)

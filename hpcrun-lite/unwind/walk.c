@@ -50,7 +50,7 @@ static inline bool step_plain(const struct mem *mem, uint64_t recipe, struct rec
 	const uint64_t base = recipe_kind(recipe) == RECIPE_SP ? s->sp : s->bp;
 	const uint64_t cfa = base + (uint64_t)recipe_cfa_offset(recipe);
 	const enum recipe_bp how = recipe_bp(recipe);
-	const uint64_t ra_slot = cfa - 8;
+	const uint64_t ra_slot = cfa + (uint64_t)recipe_return_offset(recipe);
 	uint64_t bp_slot =
 		(how == RECIPE_BP_AT_BP ? s->bp : cfa) + (uint64_t)recipe_bp_offset(recipe);
 	bp_slot = how == RECIPE_BP_SAME ? ra_slot : bp_slot;
@@ -61,8 +61,10 @@ static inline bool step_plain(const struct mem *mem, uint64_t recipe, struct rec
 	memcpy(&bp, (const void *)bp_slot, sizeof bp);
 	r->bp_slot = bp_slot;
 	r->kind = RECORD_PLAIN;
+	if (ARCH_RETURN_BITS)
+		r->aux = (int32_t)recipe_return_offset(recipe);
 	s->bp = how == RECIPE_BP_SAME ? s->bp : bp;
-	s->pc = pc;
+	s->pc = arch_strip(pc);
 	s->sp = cfa;
 	s->exact = false;
 	return true;
@@ -94,18 +96,20 @@ bool walk_step_general(struct mem *mem, uint64_t recipe, struct record *r, struc
 		if (!mem_load(mem, next.sp, &next.sp))
 			return false;
 	}
-	uint64_t bp_slot = next.sp - 8;
+	const uint64_t ra_slot = next.sp + (uint64_t)recipe_return_offset(recipe);
+	uint64_t bp_slot = ra_slot;
 	if (recipe_bp(recipe) != RECIPE_BP_SAME) {
 		bp_slot = (recipe_bp(recipe) == RECIPE_BP_AT_BP ? s->bp : next.sp) +
 			  (uint64_t)recipe_bp_offset(recipe);
 		if (!mem_load(mem, bp_slot, &next.bp))
 			return false;
 	}
-	if (!mem_load(mem, next.sp - 8, &next.pc))
+	if (!mem_load(mem, ra_slot, &next.pc))
 		return false;
-	direct = direct && mem_is_direct(mem, next.sp - 8) && mem_is_direct(mem, bp_slot);
+	next.pc = arch_strip(next.pc);
+	direct = direct && mem_is_direct(mem, ra_slot) && mem_is_direct(mem, bp_slot);
 	r->kind = !direct ? RECORD_OPEN : kind == RECIPE_DEREF_BP ? RECORD_DEREF : RECORD_PLAIN;
-	r->aux = (int32_t)offset;
+	r->aux = (int32_t)(ARCH_RETURN_BITS ? recipe_return_offset(recipe) : offset);
 	r->bp_slot = bp_slot;
 	*s = next;
 	return true;
@@ -146,7 +150,7 @@ static void prove(struct unwind_thread *t, uint32_t i)
 		t->proof[--at] = 0; /* the outermost frame has no caller */
 	for (; at > top - (t->n_records - i); at--) {
 		const struct record *r = &t->records[at - 1], *caller = &t->records[at];
-		const uint64_t pc_at = caller->sp - 8;
+		const uint64_t pc_at = record_return_slot(r, caller);
 		if (r->kind != RECORD_PLAIN ||
 		    !proof_make_slots(&t->slots[at - 1], t->stack.hi, pc_at, r->bp_slot))
 			break;
@@ -232,6 +236,7 @@ static struct record *add_frame(struct walk *w, uint64_t key, uint64_t recipe, u
 	r->marked = w->mark;
 	r->laid = w->laid;
 	r->by_code = recipe & RECIPE_BY_CODE;
+	r->signal = recipe_kind(recipe) == RECIPE_SIGNAL;
 	if (!r->skipped)
 		t->addresses[w->n_addresses++] = (key - delta) | (w->mark ? UNWIND_ADDR_MARK : 0);
 	return r;
@@ -243,7 +248,7 @@ static bool has_cfi(uint64_t recipe)
 {
 	return !(recipe & RECIPE_BY_CODE) &&
 	       ((recipe_kind(recipe) >= RECIPE_SP && recipe_kind(recipe) <= RECIPE_SLOW) ||
-		recipe_kind(recipe) == RECIPE_GO);
+		recipe_kind(recipe) == RECIPE_GO || recipe_kind(recipe) == RECIPE_LEAF);
 }
 
 /*
@@ -356,6 +361,11 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 		if (status == STEP_OK)
 			w->state = next;
 		break;
+	case RECIPE_LEAF:
+		status = step_leaf(w, recipe, &next);
+		if (status == STEP_OK)
+			w->state = next;
+		break;
 	case RECIPE_BAD: status = STEP_BAD_CFI; break;
 	default: status = kind == RECIPE_NO_CFI ? STEP_NO_CFI : STEP_NO_MODULE;
 	}
@@ -378,12 +388,14 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 		w->heuristic |= w->mark;
 		w->by_bp = found.bp_slot != 0;
 		if (!w->mark && mem_is_direct(&w->thread->mem, found.bp_slot) &&
-		    mem_is_direct(&w->thread->mem, w->state.sp - 8)) {
+		    mem_is_direct(&w->thread->mem, found.return_slot)) {
 			r->kind = RECORD_PLAIN;
+			if (ARCH_RETURN_BITS)
+				r->aux = (int32_t)(found.return_slot - w->state.sp);
 			r->bp_slot = found.bp_slot;
 		}
 	}
-	if (w->state.sp <= sp) {
+	if (w->state.sp < sp || (w->state.sp == sp && kind != RECIPE_LEAF)) {
 		w->old = 0;
 		if (++w->n_switches > SWITCHES_MAX) {
 			*end = UNWIND_LOOP;

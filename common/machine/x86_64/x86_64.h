@@ -4,6 +4,7 @@
 #define COMMON_MACHINE_X86_64_X86_64_H
 
 #include <asm/prctl.h>
+#include <cpuid.h>
 #include <sched.h>
 #include <sys/auxv.h>
 
@@ -80,6 +81,13 @@ static inline long machine_clone(void (*run)(void), void *stack_end, long flags,
 static inline size_t machine_page_bytes(void)
 {
 	return 4096; /* there are no others */
+}
+
+static inline bool machine_is_virtual(void)
+{
+	const unsigned hypervisor = 1u << 31;
+	unsigned a, b, c, d;
+	return __get_cpuid(1, &a, &b, &c, &d) && (c & hypervisor);
 }
 
 static inline void machine_pause(void)
@@ -192,11 +200,22 @@ static inline void machine_set_result(ucontext_t *context, long result)
 	context->uc_mcontext.gregs[REG_RAX] = result;
 }
 
-static inline void machine_call_again(ucontext_t *context, long number)
+static inline void machine_call_again(ucontext_t *context, long number, long first)
 {
 	greg_t *reg = context->uc_mcontext.gregs;
 	reg[REG_RIP] -= MACHINE_CALL_BYTES;
 	reg[REG_RAX] = number;
+	(void)first;
+}
+
+static inline bool machine_loses_first(void)
+{
+	return false;
+}
+
+static inline long machine_newer_call(long number)
+{
+	return number;
 }
 
 /*

@@ -14,11 +14,20 @@ enum {
 	ARCH_STUB_BYTES = 11, /* of a PLT stub: endbr64, bnd jmp *slot(%rip) */
 	ARCH_SIGRETURN_BYTES = 9,
 	ARCH_PLACE_BYTES = 20,
+	ARCH_BINDER_BYTES = 16,
 	ARCH_ENTRY_BYTES = 32,
 	/* after the return address of struct rt_sigframe */
 	ARCH_SIGNAL_BP = 120,
 	ARCH_SIGNAL_SP = 160,
 	ARCH_SIGNAL_PC = 168,
+	ARCH_SIGNAL_LR = 0, /* none */
+	ARCH_LR = 0,        /* none */
+	ARCH_RETURN_BITS = 0,
 };
+
+static inline uint64_t arch_strip(uint64_t address)
+{
+	return address;
+}
 
 #endif

@@ -25,7 +25,7 @@ HOOK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *want
 {
 	struct timespec left;
 	const bool absolute = flags & TIMER_ABSTIME;
-	wait_begin(SYS_clock_nanosleep, false);
+	wait_begin(SYS_clock_nanosleep, false, clock);
 	int result = NEXT(clock_nanosleep)(clock, flags, wanted, absolute ? NULL : &left);
 	wait_end();
 	if (result == EINTR && rest && !absolute)
@@ -44,7 +44,7 @@ HOOK int nanosleep(const struct timespec *wanted, struct timespec *rest)
 
 HOOK unsigned sleep(unsigned seconds)
 {
-	wait_begin(SYS_clock_nanosleep, false);
+	wait_begin(SYS_clock_nanosleep, false, CLOCK_REALTIME);
 	unsigned left = NEXT(sleep)(seconds);
 	wait_end();
 	return left;
@@ -59,7 +59,7 @@ HOOK int usleep(useconds_t us)
 HOOK int thrd_sleep(const struct timespec *wanted, struct timespec *rest)
 {
 	struct timespec left;
-	wait_begin(SYS_clock_nanosleep, false);
+	wait_begin(SYS_clock_nanosleep, false, CLOCK_REALTIME);
 	int result = NEXT(thrd_sleep)(wanted, &left);
 	wait_end();
 	if (result == -1 && rest) /* interrupted */

@@ -45,9 +45,9 @@ void wait_end_restarted(ucontext_t *context);
 
 /*
  * The calling thread is about to make this system call, which waits. `is_timed`: it waits for a
- * span of time, which starts now.
+ * span of time, which starts now. `first`: the call's first argument.
  */
-void wait_begin(int number, int is_timed);
+void wait_begin(int number, int is_timed, long first);
 /* The call has returned. Keeps errno. */
 void wait_end(void);
 

@@ -24,17 +24,20 @@
 /* The thread's current wait. Written outside of handlers and by handlers of the same thread. */
 static _Thread_local struct {
 	volatile int number;          /* of the system call; 0: none */
+	volatile long first;          /* its argument 0, if machine_loses_first() */
 	/* CLOCK_MONOTONIC; 0: the call does not wait for a span of time */
 	volatile uint64_t start_ns;
 	volatile uint64_t deadline_ns;/* 0: not interrupted yet */
 	struct timespec left;         /* the timeout of a restarted call */
 } current;
 
-void wait_begin(int number, int is_timed)
+void wait_begin(int number, int is_timed, long first)
 {
 	current.deadline_ns = 0;
 	current.start_ns = is_timed ? clock_mono_ns() : 0;
-	current.number = number;
+	if (machine_loses_first())
+		current.first = first;
+	current.number = (int)machine_newer_call(number);
 }
 
 void wait_end(void)
@@ -248,12 +251,13 @@ void wait_restart(ucontext_t *context)
 		current.start_ns = 0; /* the start belongs to another call */
 	if (number == NO_CALL || ends)
 		return;
-	if (!prepare_restart(number, context)) {
+	if ((machine_loses_first() && number != current.number) ||
+	    !prepare_restart(number, context)) {
 		if (machine_result(context) == -EINTR && !is_futex(number, context))
 			runtime_wait_cut_short(context);
 		return;
 	}
-	machine_call_again(context, number);
+	machine_call_again(context, number, current.first);
 	wait_set_mark(context, WAIT_RESTARTED);
 }
 

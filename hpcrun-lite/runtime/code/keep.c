@@ -187,7 +187,7 @@ static bool is_there(const struct module *m)
 	text_put(&t, process.config.directory);
 	text_put(&t, "/" MSR_KEPT_DIRECTORY "/");
 	text_put(&t, name);
-	return !t.cut && sys_call3(SYS_access, (long)state.path, 0 /* F_OK */, 0) == 0;
+	return !t.cut && sys_access(state.path, 0 /* F_OK */) == 0;
 }
 
 static void set_flag(struct module *m, uint16_t flag)
@@ -352,7 +352,7 @@ static void keep_one(uint32_t module, int fd)
  */
 static void read_name(const char *path, char name[NAME_MAX + 1])
 {
-	enum { PAGE = 4096 };
+	enum { PAGE = MACHINE_LEAST_PAGE };
 	size_t n = 0;
 	for (size_t i = 0; i < PATH_MAX; i++) {
 		if ((i == 0 || (uintptr_t)(path + i) % PAGE == 0) &&

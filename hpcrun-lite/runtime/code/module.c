@@ -124,8 +124,7 @@ static void cut_deleted(char *path)
 {
 	static const char deleted[] = " (deleted)";
 	const size_t n = strlen(path), m = sizeof deleted - 1;
-	if (n > m && memcmp(path + n - m, deleted, m) == 0 &&
-	    sys_call3(SYS_access, (long)path, 0 /* F_OK */, 0) != 0)
+	if (n > m && memcmp(path + n - m, deleted, m) == 0 && sys_access(path, 0 /* F_OK */) != 0)
 		path[n - m] = '\0';
 }
 
@@ -601,7 +600,7 @@ void module_save_vdso(const char *directory)
 	 * Nearly always another process has made it. Checking costs a file server less than trying
 	 * to create it.
 	 */
-	if (!note.n_bytes || t.cut || sys_call3(SYS_access, (long)path, 0 /* F_OK */, 0) == 0)
+	if (!note.n_bytes || t.cut || sys_access(path, 0 /* F_OK */) == 0)
 		return;
 	path[n_directory] = '\0';
 	sys_call3(SYS_mkdirat, AT_FDCWD, (long)path, 0777);

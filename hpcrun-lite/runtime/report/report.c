@@ -304,7 +304,7 @@ static void put_table(struct text *t, const struct thread_totals *sum, const str
 
 static bool is_gone(const char *path)
 {
-	return sys_call3(SYS_access, (long)path, 0 /* F_OK */, 0) == -ENOENT;
+	return sys_access(path, 0 /* F_OK */) == -ENOENT;
 }
 
 /*

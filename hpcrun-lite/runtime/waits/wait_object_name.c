@@ -5,6 +5,7 @@
 #include "common/safe/sys.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
@@ -123,7 +124,8 @@ bool wait_object_name(int fd, struct text *name)
 	struct text t = text_in(path, sizeof path);
 	text_put(&t, "/proc/self/fd/");
 	text_put_u64(&t, (unsigned)fd);
-	const long n = sys_call3(SYS_readlink, (long)path, (long)target, sizeof target - 1);
+	const long n =
+		sys_call4(SYS_readlinkat, AT_FDCWD, (long)path, (long)target, sizeof target - 1);
 	if (n <= 0)
 		return false;
 	target[n] = '\0';

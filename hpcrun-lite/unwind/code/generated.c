@@ -146,7 +146,9 @@ static void keep_way(struct generated *g, const struct generated_place *place,
 	if (is_found) {
 		way.cfa = leave->cfa;
 		way.bp = leave->bp;
-		if (!is_sp_or_bp(&way.cfa) || !is_sp_or_bp(&way.bp))
+		way.ra = leave->ra;
+		if (!is_sp_or_bp(&way.cfa) || !is_sp_or_bp(&way.bp) ||
+		    (ARCH_RETURN_BITS && !is_sp_or_bp(&way.ra)))
 			way.hi = way.lo;
 	} else {
 		const uint64_t most = way.lo + GENERATED_NO_WAY_BYTES;
@@ -193,6 +195,7 @@ bool generated_find(struct generated *g, const struct generated_place *place,
 	if (way) {
 		leave->cfa = way->cfa;
 		leave->bp = way->bp;
+		leave->ra = way->ra;
 		return way->is_found;
 	}
 	if (g->insns_left == 0)

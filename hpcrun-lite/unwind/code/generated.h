@@ -30,7 +30,7 @@ struct generated_way {
 	bool is_found;  /* false: there is no way out */
 	uint8_t n_runs; /* 0: unused */
 	struct leave_run run[LEAVE_RUNS];
-	struct leave_value cfa, bp;
+	struct leave_value cfa, bp, ra;
 };
 
 /* The state of one thread. Zeroed, it is empty. */
@@ -55,7 +55,7 @@ struct generated_place {
 	void *arg;
 };
 
-/* Like leave_find(). Sets only leave->cfa and leave->bp. */
+/* Like leave_find(). Sets only leave->cfa, bp and ra. */
 bool generated_find(struct generated *g, const struct generated_place *place,
 		    struct leave_work *work, struct leave *leave);
 

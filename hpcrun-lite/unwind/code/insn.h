@@ -14,25 +14,25 @@
 #include <stdint.h>
 
 enum insn_kind {
-	INSN_PLAIN,     /* nothing that matters here */
-	INSN_PUSH,      /* register `from`; INSN_NO_REG: another value */
-	INSN_POP,       /* into register `to`, or INSN_NO_REG */
-	INSN_ADD,       /* to += value */
-	INSN_ALIGN,     /* to &= value */
-	INSN_MOVE,      /* to = from + value */
-	INSN_LOAD,      /* to = *(from + value) */
-	INSN_STORE,     /* *(to + value) = from */
-	INSN_SET,       /* `to` gets some other value */
-	INSN_LEAVE,     /* sp = bp, then pops bp */
+	INSN_PLAIN, /* nothing that matters here */
+	INSN_PUSH,  /* register `from`; INSN_NO_REG: another value */
+	INSN_POP,   /* into register `to`, or INSN_NO_REG */
+	INSN_ADD,   /* to += value */
+	INSN_ALIGN, /* to &= value */
+	INSN_MOVE,  /* to = from + value */
+	INSN_LOAD,  /* to = *(from + value), second = the next word, from += after */
+	INSN_STORE, /* *(to + value) = from, the next word = second, to += after */
+	INSN_SET,   /* `to`, `from` and `second` get other values */
+	INSN_LEAVE, /* sp = bp, then pops bp */
 	INSN_CALL,
 	INSN_RETURN,
-	INSN_JUMP,      /* to the address `value` */
-	INSN_BRANCH,    /* to the address `value`, perhaps */
+	INSN_JUMP,   /* to the address `value` */
+	INSN_BRANCH, /* to the address `value`, perhaps */
 	/* to an address that is loaded from a word at a known address: to another function */
 	INSN_JUMP_SLOT,
-	INSN_END,       /* nothing comes after it: an indirect jump, a trap */
-	INSN_ENTRY,     /* endbr64: others call or jump here */
-	INSN_NOP,       /* also int3, because some linkers fill gaps with it */
+	INSN_END,   /* nothing comes after it: an indirect jump, a trap */
+	INSN_ENTRY, /* endbr64: others call or jump here */
+	INSN_NOP,   /* also int3, because some linkers fill gaps with it */
 };
 
 enum { INSN_NO_REG = 0xff, INSN_MAX_BYTES = ARCH_INSN_MAX_BYTES };
@@ -40,7 +40,8 @@ enum { INSN_NO_REG = 0xff, INSN_MAX_BYTES = ARCH_INSN_MAX_BYTES };
 struct insn {
 	uint8_t n_bytes;
 	uint8_t kind;     /* enum insn_kind */
-	uint8_t to, from;
+	uint8_t to, from, second; /* INSN_NO_REG: none */
+	int32_t after;
 	int64_t value;
 };
 

@@ -118,6 +118,36 @@ static void set(struct leave_state *s, unsigned r, struct leave_value value)
 		s->reg[r] = value;
 }
 
+static void set_one(struct leave_state *s, uint8_t reg, struct leave_value value)
+{
+	if (reg != INSN_NO_REG)
+		set(s, reg, value);
+}
+
+static void execute_load(struct leave_state *s, const struct insn *i)
+{
+	const struct leave_value base = s->reg[i->from], at = plus(base, i->value);
+	set_one(s, i->to, load(s, at));
+	set_one(s, i->second, load(s, plus(at, WORD)));
+	if (i->after)
+		set(s, i->from, plus(base, i->after));
+}
+
+static void store_one(struct leave_state *s, struct leave_value at, uint8_t reg)
+{
+	if (reg != INSN_NO_REG)
+		store(s, at, s->reg[reg]);
+}
+
+static void execute_store(struct leave_state *s, const struct insn *i)
+{
+	const struct leave_value base = s->reg[i->to], at = plus(base, i->value);
+	store_one(s, at, i->from);
+	store_one(s, plus(at, WORD), i->second);
+	if (i->after)
+		set(s, i->to, plus(base, i->after));
+}
+
 /* Executes an instruction that does not change the flow of control. */
 static void execute(struct leave_state *s, const struct insn *i)
 {
@@ -133,9 +163,13 @@ static void execute(struct leave_state *s, const struct insn *i)
 	case INSN_ADD: set(s, i->to, plus(s->reg[i->to], i->value)); break;
 	case INSN_ALIGN: set(s, i->to, unknown); break;
 	case INSN_MOVE: set(s, i->to, plus(s->reg[i->from], i->value)); break;
-	case INSN_LOAD: set(s, i->to, load(s, plus(s->reg[i->from], i->value))); break;
-	case INSN_STORE: store(s, plus(s->reg[i->to], i->value), s->reg[i->from]); break;
-	case INSN_SET: set(s, i->to, unknown); break;
+	case INSN_LOAD: execute_load(s, i); break;
+	case INSN_STORE: execute_store(s, i); break;
+	case INSN_SET:
+		set_one(s, i->to, unknown);
+		set_one(s, i->from, unknown);
+		set_one(s, i->second, unknown);
+		break;
 	case INSN_LEAVE:
 		s->reg[SP] = s->reg[BP];
 		s->n_pushed = 0;
@@ -189,6 +223,23 @@ static bool next_way(struct search *f)
 }
 
 /*
+ * Sets where the return address is. It is on top of the stack, or in a register: then it must come
+ * from the stack or still be where the call left it.
+ */
+static bool find_return(const struct leave_state *s, struct leave *leave)
+{
+	const struct leave_value *ra = &s->reg[ARCH_LR];
+	if (!ARCH_RETURN_BITS) {
+		leave->cfa = plus(s->reg[SP], WORD);
+		return leave->cfa.kind != LEAVE_UNKNOWN;
+	}
+	leave->cfa = s->reg[SP];
+	leave->ra = *ra;
+	return (ra->kind == LEAVE_LOAD && ra->offset == 0) ||
+	       (ra->kind == LEAVE_REG && ra->reg == ARCH_LR && ra->offset == 0);
+}
+
+/*
  * Returns true if the stack pointer is where the caller's call left it. If the way itself pushed
  * the word, the return is a jump to that word.
  */
@@ -199,9 +250,8 @@ static bool is_at_return(const struct leave_state *s, struct leave *leave)
 	    (sp->kind != LEAVE_REG && sp->kind != LEAVE_LOAD) ||
 	    (sp->kind == LEAVE_REG && sp->reg == SP && sp->offset < 0))
 		return false;
-	leave->cfa = plus(*sp, WORD);
 	leave->bp = *bp;
-	return leave->cfa.kind != LEAVE_UNKNOWN;
+	return find_return(s, leave);
 }
 
 /*

@@ -60,8 +60,11 @@ struct leave_work {
 };
 
 struct leave {
-	/* At the return: the canonical frame address, and the caller's bp. */
-	struct leave_value cfa, bp;
+	/*
+	 * At the return: the canonical frame address, and the caller's bp. With ARCH_RETURN_BITS
+	 * also the return address, which is below the CFA otherwise.
+	 */
+	struct leave_value cfa, bp, ra;
 	/* If not 0, the way reached a branch whose answer is known, and this is the answer. */
 	uint64_t known;
 	/*

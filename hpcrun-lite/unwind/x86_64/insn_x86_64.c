@@ -213,6 +213,8 @@ static void put(struct insn *i, enum insn_kind kind, uint8_t to, uint8_t from, i
 	i->kind = (uint8_t)kind;
 	i->to = to == INSN_NO_REG ? to : dwarf(to);
 	i->from = from == INSN_NO_REG ? from : dwarf(from);
+	i->second = INSN_NO_REG;
+	i->after = 0;
 	i->value = value;
 }
 

@@ -40,6 +40,13 @@ bool arch_regs_from_signal_frame(struct regs *regs, struct mem *mem, uint64_t sp
 	return true;
 }
 
+bool arch_constant_register(uint64_t reg, uint64_t *value)
+{
+	(void)reg;
+	(void)value;
+	return false;
+}
+
 /* The registers of __builtin_eh_return_data_regno: rax and rdx. */
 enum { EH_DATA_0 = 0, EH_DATA_1 = 1 };
 
@@ -409,6 +416,13 @@ bool arch_is_sigreturn(const uint8_t *c, size_t n) /* mov $15, %rax or %eax; sys
 {
 	return STARTS_WITH(c, n, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05") ||
 	       STARTS_WITH(c, n, "\xb8\x0f\0\0\0\x0f\x05");
+}
+
+uint64_t arch_binder_recipe(const uint8_t *code, size_t n)
+{
+	(void)code;
+	(void)n;
+	return RECIPE_NONE; /* linkers write tables for it */
 }
 
 /* Stores the registers by DWARF number; rip and rsp as they are after the return. */

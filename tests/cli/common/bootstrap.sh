@@ -301,11 +301,13 @@ check-programs:
 END
 printf '#!/bin/sh\n' >"$T/bin/clang"
 chmod +x "$T/bin/clang"
-# A tree of its own, whose fresh.sh is a fake that skips; the tools are those of the real one.
+# A tree of its own, whose fresh.sh and aarch64.sh are fakes that skip; the tools are those of the
+# real one.
 mkdir -p "$T/tree/tests"
 cp -p "$boot" "$srcdir/packages.txt" "$srcdir/configure" "$T/tree"
 cp "$srcdir/tests/check.sh" "$T/tree/tests"
 printf 'echo "$@" >"$T/fresh"; exit 77\n' >"$T/tree/tests/fresh.sh"
+printf 'echo "$@" >"$T/aarch64"; exit 77\n' >"$T/tree/tests/aarch64.sh"
 boot=$T/tree/bootstrap
 full() {
 	rm -f "$work"/*.trs "$work"/*.log "$T/sanitized" "$T/clang" "$T/fresh" "$T/attack" \
@@ -321,10 +323,11 @@ ok "... thorough" test -e "$T/thorough"
 is "... sanitizers: without the long attacks" "$(cat "$T/sanitized")" none
 is "... clang" "$(cat "$T/clang")" clang
 is "... fresh systems" "$(cat "$T/fresh")" "--logs $work-fresh"
-is "... the last line counts all parts" "$(tail -n 1 "$T/said")" "6 passed, 0 failed, 4 skipped"
+is "... aarch64" "$(cat "$T/aarch64")" "$work $work-aarch64"
+is "... the last line counts all parts" "$(tail -n 1 "$T/said")" "6 passed, 0 failed, 5 skipped"
 is "... each says how long it took" "$(grep -cE \
-	'^bootstrap: (thorough|attacks|sanitizers|clang|fresh): .* skipped; it took [0-9]+ s$' \
-	"$T/said")" 5
+	'^bootstrap: (thorough|attacks|sanitizers|clang|fresh|aarch64): .* skipped; it took [0-9]+ s$' \
+	"$T/said")" 6
 is "one part: clang" "$(full check --full=clang)" ""
 is "... alone" "$(tail -n 1 "$T/said") $(cd "$T" && ls clang sanitized fresh thorough 2>err)" \
 	"1 passed, 0 failed, 0 skipped clang"

@@ -1,0 +1,120 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Builds the run time and the launcher for aarch64 with Debian's cross compiler, and runs the
+# shadow-stack check (tests/workload/unwind/unwind_shadow.cc) under qemu-aarch64: gcc -O0, -O2, with
+# signed return addresses, and clang. Then measures a program whose paths are known
+# (tests/workload/machine/machine_paths.cc); hpcprof-lite of BUILD, which must exist, reads that.
+# The libraries of arm64 are unpacked by debootstrap, which needs root and the archive of packages.
+# Skips with status 77 and a word where something is missing (packages.txt: aarch64). Prints TAP.
+#
+# Usage: tests/aarch64.sh [--sysroot DIR] BUILD AARCH64-BUILD
+#	--sysroot DIR  libraries of arm64; made if it does not exist (AARCH64-BUILD/sysroot)
+
+set -u
+top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+sysroot=
+[ "${1:-}" != --sysroot ] || { sysroot=$2; shift 2; }
+[ $# -eq 2 ] || { sed -n '/^# Usage/,/^$/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+native=$(cd "$1" && pwd) || exit 1
+mkdir -p "$2" && build=$(cd "$2" && pwd) || exit 1
+[ -n "$sysroot" ] || sysroot=$build/sysroot
+
+say() { printf '%s\n' "aarch64: $*"; }
+skip() { say "skipped: $*"; exit 77; }
+n=0 failed=0
+result() { # STATUS NAME FILE: ok or not, with the file if not
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $n - $2"
+	else
+		failed=1
+		echo "not ok $n - $2"
+		sed 's/^/# /' "$3" | tail -n 20
+	fi
+}
+
+for tool in aarch64-linux-gnu-gcc aarch64-linux-gnu-g++; do
+	command -v "$tool" >/dev/null || skip "no $tool"
+done
+qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64) || skip "no qemu-aarch64"
+if [ ! -e "$sysroot/usr/include/libelf.h" ]; then
+	command -v debootstrap >/dev/null || skip "no debootstrap for the libraries of arm64"
+	[ "$(id -u)" -eq 0 ] || skip "debootstrap needs root"
+	include=libc6-dev,libelf-dev,libdwarf-dev,zlib1g-dev,libstdc++-12-dev,libgcc-12-dev
+	debootstrap --arch=arm64 --foreign --variant=minbase --include="$include" bookworm \
+		"$sysroot" >"$build/debootstrap.log" 2>&1 || skip "see $build/debootstrap.log"
+	for package in "$sysroot"/var/cache/apt/archives/*.deb; do
+		dpkg -x "$package" "$sysroot" || skip "$package cannot be unpacked"
+	done
+fi
+
+log=$build/build.log
+(
+	cd "$build" && { [ -e Makefile ] || CC="aarch64-linux-gnu-gcc --sysroot=$sysroot" \
+		CXX="aarch64-linux-gnu-g++ --sysroot=$sysroot" \
+		PKG_CONFIG_LIBDIR=$sysroot/usr/lib/aarch64-linux-gnu/pkgconfig \
+		"$top/configure" --host=aarch64-linux-gnu --enable-werror; } &&
+		make libhpcrun-lite.la hpcrun-lite/hpcrun-lite
+) >"$log" 2>&1
+result $? "the run time and the launcher are built" "$log"
+[ "$failed" -eq 0 ] || exit 1
+
+T=$(mktemp -d) || exit 1
+trap 'rm -rf "$T"' EXIT
+work=$top/tests/workload
+libs="$build/.libs/libhlunwind.a $build/.libs/libhlsafe.a -ldl -lrt -lpthread"
+aarch64-linux-gnu-gcc --sysroot="$sysroot" -O2 -shared -fPIC \
+	"$work/unwind/unwind_shadow_plugin.c" -o "$T/plugin.so" || exit 1
+
+# shadow NAME COMPILER OPTIONS...: fails if a path is wrong and not marked, or too few are exact
+shadow() {
+	name=$1
+	shift
+	# shellcheck disable=SC2086 # a list of libraries
+	"$@" --sysroot="$sysroot" -D_GNU_SOURCE -I"$top" "$work/unwind/unwind_shadow.cc" $libs \
+		-pthread -o "$T/shadow" >"$T/out" 2>&1 &&
+		timeout 300 "$qemu" -L "$sysroot" "$T/shadow" "$T/plugin.so" 5000 >"$T/out" 2>&1
+	result $? "shadow stack: $name" "$T/out"
+}
+shadow "gcc -O2 -fomit-frame-pointer" aarch64-linux-gnu-g++ -O2 -fomit-frame-pointer
+shadow "gcc -O0" aarch64-linux-gnu-g++ -O0
+shadow "gcc -O3, signed return addresses" aarch64-linux-gnu-g++ -O3 -mbranch-protection=standard
+if command -v clang++ >/dev/null && command -v ld.lld >/dev/null; then
+	shadow "clang -O2" clang++ --target=aarch64-linux-gnu -O2 -fuse-ld=lld
+else
+	say "no clang++ or ld.lld: not tried"
+fi
+
+# The kernel need not know how to start a program of arm64: the script that is measured starts qemu.
+printf '#!/bin/sh\nexec "%s" -L "%s" "$@"\n' "$qemu" "$sysroot" >"$T/program"
+chmod +x "$T/program"
+# The program is not in /tmp: binaries there are copied by a process that shares our memory, which
+# qemu 7.2 cannot start. Nor does it survive a fork with threads, or a signal that the program
+# raises while our hooks are there, so the program does neither.
+# paths NAME OPTIONS...: 999 of 1000 paths are complete, and each is one that the program has
+paths() {
+	name=$1
+	shift
+	rm -rf "$T/run" "$T/db"
+	aarch64-linux-gnu-g++ --sysroot="$sysroot" "$@" -g "$work/machine/machine_paths.cc" \
+		-pthread -o "$build/paths" >"$T/out" 2>&1 &&
+		"$qemu" -L "$sysroot" "$build/hpcrun-lite/hpcrun-lite" -o "$T/run" -e CPUTIME \
+			"$T/program" "$build/paths" 100000 >"$T/out" 2>&1 &&
+		"$native/hpcprof-lite/hpcprof-lite" -q -o "$T/db" --to folded "$T/run" \
+			>>"$T/out" 2>&1
+	cat "$T/db/folded/CPUTIME.folded" >>"$T/out" 2>/dev/null
+	# Samples elsewhere than in spin_leaf are of libc or the loader, whose names are not here.
+	awk '/spin_leaf/ {
+		all += $NF
+		if (/main;(recurse;)+spin_deep;spin_leaf/ || /main;spin_catch;spin_leaf/ ||
+			/spin_thread;spin_leaf/ || /main;spin_alloca;spin_leaf/)
+			right += $NF
+	} END { exit !(all > 0 && right >= 0.999 * all) }' "$T/out"
+	result $? "paths of a program: $name" "$T/out"
+}
+paths "gcc -O2" -O2
+paths "gcc -O2, signed return addresses" -O2 -mbranch-protection=standard
+paths "gcc -O3 -fomit-frame-pointer" -O3 -fomit-frame-pointer
+echo "1..$n"
+exit "$failed"

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A program whose call paths are known: tests/aarch64.sh compares what was measured with them. Each
+// kind of work spins in a function of its own: at the end of a recursion, where exceptions are
+// caught, in two threads, below a frame of variable size, and in a leaf that has nothing on the
+// stack. usage: machine_paths ROUNDS
+#include <cstdlib>
+#include <pthread.h>
+#include <stdexcept>
+
+#define APART extern "C" __attribute__((noinline))
+
+static unsigned rounds;
+static volatile unsigned sink;
+
+// A leaf: it calls nothing, so its return address may stay in a register.
+APART void spin_leaf(unsigned n)
+{
+	unsigned v = n;
+	for (unsigned i = 0; i < n * 40; i++)
+		v = v * 1664525 + 1013904223;
+	sink = v;
+}
+
+APART void spin_deep(unsigned n)
+{
+	spin_leaf(n);
+	sink = sink + 1;
+}
+
+APART unsigned recurse(unsigned depth)
+{
+	if (depth == 0)
+		spin_deep(rounds);
+	else
+		sink = sink + recurse(depth - 1);
+	return depth;
+}
+
+APART void throw_one(unsigned depth)
+{
+	if (depth == 0)
+		throw std::runtime_error("known");
+	throw_one(depth - 1);
+	sink = sink + 1;
+}
+
+APART void spin_catch()
+{
+	for (unsigned i = 0; i < 20; i++) {
+		try {
+			throw_one(5);
+		} catch (const std::runtime_error &) {
+			spin_leaf(rounds / 20);
+		}
+	}
+	sink = sink + 1;
+}
+
+APART void *spin_thread(void *)
+{
+	for (unsigned i = 0; i < 30; i++)
+		spin_leaf(rounds);
+	sink = sink + 1;
+	return nullptr;
+}
+
+// The frame has variable size, so it is found by the frame pointer.
+APART void spin_alloca(unsigned n)
+{
+	volatile char *bytes = static_cast<volatile char *>(__builtin_alloca(n));
+	for (unsigned i = 0; i < n; i += 64)
+		bytes[i] = 1;
+	spin_leaf(rounds);
+	sink = sink + static_cast<unsigned>(bytes[0]);
+}
+
+int main(int argc, char **argv)
+{
+	rounds = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 10000;
+	pthread_t threads[2];
+	for (pthread_t &t : threads)
+		if (pthread_create(&t, nullptr, spin_thread, nullptr) != 0)
+			return 1;
+	for (unsigned i = 0; i < 30; i++) {
+		recurse(i);
+		spin_catch();
+		spin_alloca(1000 + i * 100);
+	}
+	for (pthread_t &t : threads)
+		pthread_join(t, nullptr);
+	return 0;
+}
