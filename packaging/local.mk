@@ -53,4 +53,4 @@ recipes: dist
 
 EXTRA_DIST += packaging/check-deb.sh packaging/check-dist.sh packaging/deb.sh packaging/debian \
 	packaging/hpctoolkit-lite.eb.in packaging/hpctoolkit-lite.pc.in packaging/modulefile.in \
-	packaging/package.py.in
+	packaging/package.py.in packaging/roots.sh

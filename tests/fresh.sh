@@ -31,6 +31,8 @@ glibc=${GLIBC_SOURCE:-}
 releases=
 demo_mib=150
 
+# shellcheck source=packaging/roots.sh
+. "$top/packaging/roots.sh"
 say() { printf '%s\n' "fresh: $*"; }
 skip() { say "skipped: $*"; exit 77; }
 usage() { sed -n '/^# Usage/,/^$/s/^# \{0,1\}//p' "$0"; }
@@ -61,23 +63,6 @@ system_of() {
 }
 
 # --- inside a name space of its own: one release ---
-
-# inside ROOT COMMAND...: in the root, with the environment of somebody who just logged in
-inside() {
-	inside_root=$1
-	shift
-	chroot "$inside_root" env -i HOME=/root TERM=dumb \
-		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@" </dev/null
-}
-
-# mount_all ROOT: what a running system has
-mount_all() {
-	mount -t proc proc "$1/proc" && mount -t sysfs -o ro sysfs "$1/sys" &&
-		mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts "$1/dev/pts" &&
-		ln -sf pts/ptmx "$1/dev/ptmx" &&
-		{ [ -e "$1/dev/fuse" ] || mknod -m 666 "$1/dev/fuse" c 10 229; } &&
-		mount -t tmpfs -o mode=1777 shm "$1/dev/shm"
-}
 
 # What the tests on an old system need beyond the build.
 old_packages="g++ libcmocka-dev python3 procps xz-utils bubblewrap"
@@ -164,9 +149,7 @@ one_release() {
 	while read -r command; do
 		load "$1" "$command" || { say "$release: that is too much"; one_status=1; }
 	done <"$1/loading"
-	debs=$cache/$(system_of "$release").debs
-	mkdir -p "$debs/partial"
-	mount --bind "$debs" "$1/var/cache/apt/archives" || return 1
+	mount_packages "$1" "$(system_of "$release")" || return 1
 	while read -r command; do
 		try "$1" "$command" && continue
 		one_status=1
@@ -183,30 +166,9 @@ fi
 
 # --- outside: roots and their copies ---
 
-# base RELEASE: makes the cached root.
-base() {
-	[ ! -d "$cache/$1" ] || return 0
-	rm -rf "$cache/$1.new"
-	say "$1: making a root"
-	debootstrap --variant=minbase "$1" "$cache/$1.new" >"$logs/$1-debootstrap.log" 2>&1 &&
-		mv "$cache/$1.new" "$cache/$1"
-}
-
-# copy_of RELEASE: a copy of its system's cached root in $T; prints where it is.
-copy_of() {
-	cp -a --reflink=auto "$cache/$(system_of "$1")" "$T/$1" &&
-		cp /etc/resolv.conf /etc/hosts "$T/$1/etc/" && echo "$T/$1"
-}
-
 # run_in ROOT RELEASE: its commands, in a name space of their own
 run_in() {
-	FRESH_ROOT=$1 unshare --mount --pid --fork --kill-child \
-		sh "$0" --cache "$cache" --logs "$logs" --only "$only" "$2" &
-	inner=$!
-	wait "$inner"
-	run_status=$?
-	inner=
-	return $run_status
+	in_name_space env FRESH_ROOT="$1" sh "$0" --cache "$cache" --logs "$logs" --only "$only" "$2"
 }
 
 # unpack RELEASE DIR: the source of this glibc. Test data that a repository lacks are not missed.
@@ -226,7 +188,7 @@ unpack() {
 # built RELEASE: makes the cached files of this glibc.
 built() {
 	[ ! -d "$cache/$1" ] || return 0
-	built_root=$(copy_of "build-$1") || return 1
+	built_root=$(copy_of "$(system_of "$1")" "build-$1") || return 1
 	mkdir "$built_root/root/glibc" "$built_root/root/build"
 	unpack "$1" "$built_root/root/glibc" && run_in "$built_root" "build-$1" &&
 		mv "$built_root/root/installed" "$cache/$1"
@@ -235,25 +197,12 @@ built() {
 	return $built_status
 }
 
-[ "$(id -u)" -eq 0 ] || skip "not root"
-for command in unshare debootstrap git; do
-	command -v $command >/dev/null || skip "no $command here"
-done
-unshare --mount --pid --fork --kill-child true 2>/dev/null || skip "no name spaces here"
+missing=$(roots_missing)
+[ -z "$missing" ] || skip "$missing"
 [ -z "$(git -C "$top" status --porcelain 2>/dev/null)" ] ||
 	say "the tree has changes that are not committed; they are not in the clone"
-mkdir -p "$cache" "$logs" || exit 1
-cache=$(cd "$cache" && pwd) logs=$(cd "$logs" && pwd)
+roots_begin || exit 1
 [ -z "$glibc" ] || glibc=$(cd "$glibc" && pwd) || exit 1
-T=$(mktemp -d "${TMPDIR:-/var/tmp}/hpctoolkit-lite-fresh.XXXXXX") || exit 1
-inner=
-# The name space is gone when its first process is; then nothing is mounted below $T.
-clean() {
-	[ -z "$inner" ] || { kill -9 "$inner"; wait "$inner"; } 2>/dev/null
-	rm -rf "$T"
-}
-trap clean EXIT
-trap 'exit 130' HUP INT TERM
 
 status=0
 [ -n "$releases" ] || releases="bookworm trixie bullseye ${glibc:+glibc-2.28 glibc-2.34}"
@@ -266,7 +215,7 @@ for release in $releases; do
 	case $release in
 	glibc-*) built "$release" || skip "$release cannot be built; --glibc names a source" ;;
 	esac
-	root=$(copy_of "$release") || exit 1
+	root=$(copy_of "$(system_of "$release")" "$release") || exit 1
 	if run_in "$root" "$release"; then
 		rm -rf "$root"
 	else
