@@ -4,7 +4,7 @@
 # Minimal systems of Debian and Ubuntu to build and test in: made by debootstrap, kept in a cache,
 # copied for each use. A script sources this, and sets cache and logs (folders) and say(). All
 # mounts are in a name space of their own, which ends with the script, however it ends.
-# Test: tests/fresh.sh.
+# Tests: tests/fresh.sh, make tarball.
 
 # roots_missing: prints what this machine lacks; nothing if it can make roots.
 roots_missing() {
