@@ -19,7 +19,7 @@ for deb in "$debs"/*.deb; do
 	*) cp "$deb" "$T/debs/" ;;
 	esac
 done
-cp "$here/debian/tests/measure" "$T/"
+cp "$here/debian/tests/measure" "$here/debian/tests/app.c" "$T/"
 sed -n 's/^Depends: //p' "$here/debian/tests/control" >"$T/depends"
 cat >"$T/inside" <<'TEXT'
 set -eu
@@ -35,6 +35,6 @@ diff /check/before /check/after || { echo "purge left files behind"; exit 1; }
 echo "ok: installed, tested, removed"
 TEXT
 mmdebstrap --variant=minbase --customize-hook='mkdir "$1/check"' \
-	--customize-hook="copy-in $T/debs $T/measure $T/depends $T/inside /check" \
+	--customize-hook="copy-in $T/debs $T/measure $T/app.c $T/depends $T/inside /check" \
 	--customize-hook='chmod -R a+rX "$1/check"' \
 	--chrooted-customize-hook='sh /check/inside' "$suite" /dev/null

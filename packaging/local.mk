@@ -37,6 +37,15 @@ check-deb:
 	$(SHELL) $(srcdir)/packaging/check-deb.sh deb
 .PHONY: deb check-deb
 
+# The binary tarball, in build/tarball, made in a root of Debian 11: as root.
+tarball: dist
+	$(SHELL) $(srcdir)/packaging/tarball.sh $(distdir).tar.xz tarball $(dist_epoch) \
+		$(tarball_includes)
+if HAVE_CUPTI
+tarball_includes = `echo $(CUPTI_CPPFLAGS) | sed 's/-isystem//g'`
+endif
+.PHONY: tarball
+
 # Recipes for Spack and EasyBuild, in build/recipes: they have the hash of the release archive.
 recipe_names = -e 's|@version[@]|$(PACKAGE_VERSION)|g' -e "s|@sha256[@]|$$hash|g"
 recipe_spack = recipes/spack_repo/hpctoolkit_lite
@@ -53,4 +62,5 @@ recipes: dist
 
 EXTRA_DIST += packaging/check-deb.sh packaging/check-dist.sh packaging/deb.sh packaging/debian \
 	packaging/hpctoolkit-lite.eb.in packaging/hpctoolkit-lite.pc.in packaging/modulefile.in \
-	packaging/package.py.in
+	packaging/package.py.in packaging/roots.sh packaging/tarball-check.sh \
+	packaging/tarball-inside.sh packaging/tarball-try.sh packaging/tarball.sh

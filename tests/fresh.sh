@@ -4,7 +4,8 @@
 # Runs the two commands of README.md, as they stand there, on a fresh Debian: a minimal root made by
 # debootstrap, with nothing in it but a clone of HEAD. On bullseye (glibc 2.31, autoconf 2.69, no
 # Zydis, no OTF2), builds and runs the tests of measured programs. With another glibc, which it
-# builds, it runs there what bullseye built, and builds and runs the tests. Says what each command
+# builds, it runs there what bullseye built, and builds and runs the tests. Makes the binary tarball
+# twice, which must give the same bytes, and tries it on each release. Says what each command
 # took; the demo may load 150 MiB of packages. Needs root, unshare, debootstrap, git and the
 # archive of packages; without them it skips with status 77. All mounts are in a name space of their
 # own, which ends with this script, however it ends. ./bootstrap check --full=fresh runs it.
@@ -14,7 +15,7 @@
 #	--cache DIR     roots and packages for the next run; remove it to load them anew
 #	                (${XDG_CACHE_HOME:-~/.cache}/hpctoolkit-lite-fresh; 2 GB a release)
 #	--logs DIR      output of the commands (fresh-logs)
-#	--only COMMAND  demo, check or old (bullseye, glibc-VERSION) alone
+#	--only COMMAND  demo, check, old (bullseye, glibc-VERSION) or tarball alone
 #	--keep          leave the roots in which something failed, and say where
 #	--glibc SOURCE  a git directory of glibc, or a directory with glibc-VERSION.tar.*
 #	                ($GLIBC_SOURCE); what was built of it stays in the cache
@@ -25,12 +26,14 @@ set -u
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/hpctoolkit-lite-fresh
 logs=fresh-logs
-only=demo\|check\|old
+only=demo\|check\|old\|tarball
 keep=no
 glibc=${GLIBC_SOURCE:-}
 releases=
 demo_mib=150
 
+# shellcheck source=packaging/roots.sh
+. "$top/packaging/roots.sh"
 say() { printf '%s\n' "fresh: $*"; }
 skip() { say "skipped: $*"; exit 77; }
 usage() { sed -n '/^# Usage/,/^$/s/^# \{0,1\}//p' "$0"; }
@@ -61,23 +64,6 @@ system_of() {
 }
 
 # --- inside a name space of its own: one release ---
-
-# inside ROOT COMMAND...: in the root, with the environment of somebody who just logged in
-inside() {
-	inside_root=$1
-	shift
-	chroot "$inside_root" env -i HOME=/root TERM=dumb \
-		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@" </dev/null
-}
-
-# mount_all ROOT: what a running system has
-mount_all() {
-	mount -t proc proc "$1/proc" && mount -t sysfs -o ro sysfs "$1/sys" &&
-		mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts "$1/dev/pts" &&
-		ln -sf pts/ptmx "$1/dev/ptmx" &&
-		{ [ -e "$1/dev/fuse" ] || mknod -m 666 "$1/dev/fuse" c 10 229; } &&
-		mount -t tmpfs -o mode=1777 shm "$1/dev/shm"
-}
 
 # What the tests on an old system need beyond the build.
 old_packages="g++ libcmocka-dev python3 procps xz-utils bubblewrap"
@@ -164,9 +150,7 @@ one_release() {
 	while read -r command; do
 		load "$1" "$command" || { say "$release: that is too much"; one_status=1; }
 	done <"$1/loading"
-	debs=$cache/$(system_of "$release").debs
-	mkdir -p "$debs/partial"
-	mount --bind "$debs" "$1/var/cache/apt/archives" || return 1
+	mount_packages "$1" "$(system_of "$release")" || return 1
 	while read -r command; do
 		try "$1" "$command" && continue
 		one_status=1
@@ -175,38 +159,28 @@ one_release() {
 	return $one_status
 }
 
+# one_tarball ROOT: the files of the tarball's test are in its /tarball.
+one_tarball() {
+	mount_all "$1" || { say "$release: cannot mount"; return 1; }
+	try_log=$logs/$release-tarball.log
+	try_status=0
+	inside "$1" sh /tarball/tarball-try.sh /tarball >"$try_log" 2>&1 || try_status=$?
+	say "$release: tarball: status $try_status: $(tail -n 1 "$try_log")"
+	return $try_status
+}
+
 if [ -n "${FRESH_ROOT:-}" ]; then
 	release=${releases# }
-	one_release "$FRESH_ROOT"
+	if [ "$only" = tarball ]; then one_tarball "$FRESH_ROOT"; else one_release "$FRESH_ROOT"; fi
 	exit
 fi
 
 # --- outside: roots and their copies ---
 
-# base RELEASE: makes the cached root.
-base() {
-	[ ! -d "$cache/$1" ] || return 0
-	rm -rf "$cache/$1.new"
-	say "$1: making a root"
-	debootstrap --variant=minbase "$1" "$cache/$1.new" >"$logs/$1-debootstrap.log" 2>&1 &&
-		mv "$cache/$1.new" "$cache/$1"
-}
-
-# copy_of RELEASE: a copy of its system's cached root in $T; prints where it is.
-copy_of() {
-	cp -a --reflink=auto "$cache/$(system_of "$1")" "$T/$1" &&
-		cp /etc/resolv.conf /etc/hosts "$T/$1/etc/" && echo "$T/$1"
-}
-
-# run_in ROOT RELEASE: its commands, in a name space of their own
+# run_in ROOT RELEASE [ONLY]: its commands that are wanted, in a name space of their own
 run_in() {
-	FRESH_ROOT=$1 unshare --mount --pid --fork --kill-child \
-		sh "$0" --cache "$cache" --logs "$logs" --only "$only" "$2" &
-	inner=$!
-	wait "$inner"
-	run_status=$?
-	inner=
-	return $run_status
+	in_name_space env FRESH_ROOT="$1" sh "$0" --cache "$cache" --logs "$logs" \
+		--only "${3:-$only}" "$2"
 }
 
 # unpack RELEASE DIR: the source of this glibc. Test data that a repository lacks are not missed.
@@ -226,7 +200,7 @@ unpack() {
 # built RELEASE: makes the cached files of this glibc.
 built() {
 	[ ! -d "$cache/$1" ] || return 0
-	built_root=$(copy_of "build-$1") || return 1
+	built_root=$(copy_of "$(system_of "$1")" "build-$1") || return 1
 	mkdir "$built_root/root/glibc" "$built_root/root/build"
 	unpack "$1" "$built_root/root/glibc" && run_in "$built_root" "build-$1" &&
 		mv "$built_root/root/installed" "$cache/$1"
@@ -235,29 +209,81 @@ built() {
 	return $built_status
 }
 
-[ "$(id -u)" -eq 0 ] || skip "not root"
-for command in unshare debootstrap git; do
-	command -v $command >/dev/null || skip "no $command here"
-done
-unshare --mount --pid --fork --kill-child true 2>/dev/null || skip "no name spaces here"
+# on_copy RELEASE ONLY [FILE...]: in a copy of the cached root, with these files in /tarball
+on_copy() {
+	release=$1 copy_only=$2
+	shift 2
+	root=$(copy_of "$(system_of "$release")" "$release") || exit 1
+	mkdir "$root/tarball" && chmod 755 "$root/tarball" || exit 1
+	for file; do cp "$file" "$root/tarball/" || exit 1; done
+	copy_status=0
+	run_in "$root" "$release" "$copy_only" || copy_status=1
+	if [ $copy_status -ne 0 ] && [ $keep = yes ]; then
+		kept=$cache/$release.failed.$$
+		mv "$root" "$kept" && say "kept: $kept"
+	fi
+	rm -rf "$root"
+	return $copy_status
+}
+
+# tarball_of CLONE: makes the tarball in a clone, which this makes.
+tarball_of() {
+	tarball_log=$logs/tarball-${1##*/}.log
+	began=$(date +%s)
+	(
+		git clone -q --no-hardlinks "$top" "$1" && cd "$1" && autoreconf -fi &&
+			mkdir build && cd build && ../configure -q &&
+			FRESH_CACHE=$cache make -s tarball
+	) >"$tarball_log" 2>&1
+	tarball_status=$?
+	say "make tarball: status $tarball_status after $(($(date +%s) - began)) s:" \
+		"$(tail -n 1 "$tarball_log")"
+	return $tarball_status
+}
+
+# tarballs: makes two, and tries the first on each release.
+tarballs() {
+	tarball_of "$T/one" && (umask 077 && TZ=Pacific/Chatham tarball_of "$T/two") || return
+	for made in "$T"/one/build/tarball/*.tar*; do
+		cmp "$made" "$T/two/build/tarball/${made##*/}" || {
+			say "another clone makes another ${made##*/}"
+			return 1
+		}
+	done
+	set -- "$T"/one/build/tarball/*_64.tar.gz "$T"/one/build/tarball/app \
+		"$top"/packaging/tarball-try.sh "$top"/packaging/debian/tests/measure
+	tarballs_status=0
+	for release in ${tarball_releases:-bullseye bookworm trixie jammy noble}; do
+		case $release in
+		*glibc-*) continue ;;
+		jammy | noble)
+			[ -e /usr/share/keyrings/ubuntu-archive-keyring.gpg ] &&
+				[ -e "/usr/share/debootstrap/scripts/$release" ] || {
+				say "$release: no keys of Ubuntu's archive, or debootstrap does" \
+					"not know this release"
+				continue
+			}
+			;;
+		esac
+		base "$release" || skip "debootstrap cannot make $release: $(
+			tail -n 1 "$logs/$release-debootstrap.log")"
+		on_copy "$release" tarball "$@" || tarballs_status=1
+	done
+	return $tarballs_status
+}
+
+missing=$(roots_missing)
+[ -z "$missing" ] || skip "$missing"
 [ -z "$(git -C "$top" status --porcelain 2>/dev/null)" ] ||
 	say "the tree has changes that are not committed; they are not in the clone"
-mkdir -p "$cache" "$logs" || exit 1
-cache=$(cd "$cache" && pwd) logs=$(cd "$logs" && pwd)
+roots_begin || exit 1
 [ -z "$glibc" ] || glibc=$(cd "$glibc" && pwd) || exit 1
-T=$(mktemp -d "${TMPDIR:-/var/tmp}/hpctoolkit-lite-fresh.XXXXXX") || exit 1
-inner=
-# The name space is gone when its first process is; then nothing is mounted below $T.
-clean() {
-	[ -z "$inner" ] || { kill -9 "$inner"; wait "$inner"; } 2>/dev/null
-	rm -rf "$T"
-}
-trap clean EXIT
-trap 'exit 130' HUP INT TERM
 
 status=0
+tarball_releases=$releases
 [ -n "$releases" ] || releases="bookworm trixie bullseye ${glibc:+glibc-2.28 glibc-2.34}"
 for release in $releases; do
+	case $release in jammy | noble) continue ;; esac
 	kind=demo\|check
 	[ "$(system_of "$release")" != bullseye ] || kind=old
 	echo "$kind" | tr '|' '\n' | grep -qxE "$only" || continue
@@ -266,16 +292,7 @@ for release in $releases; do
 	case $release in
 	glibc-*) built "$release" || skip "$release cannot be built; --glibc names a source" ;;
 	esac
-	root=$(copy_of "$release") || exit 1
-	if run_in "$root" "$release"; then
-		rm -rf "$root"
-	else
-		status=1
-		if [ $keep = yes ]; then
-			kept=$cache/$release.failed.$$
-			mv "$root" "$kept" && say "kept: $kept"
-		fi
-		rm -rf "$root"
-	fi
+	on_copy "$release" "$only" || status=1
 done
+if echo tarball | grep -qxE "$only"; then tarballs || status=1; fi
 exit $status
