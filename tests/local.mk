@@ -44,6 +44,7 @@ UNIT_LDADD = libhlbase.la $(CMOCKA_LIBS)
 
 include $(top_srcdir)/tests/base.mk
 include $(top_srcdir)/tests/unwind.mk
+include $(top_srcdir)/tests/order.mk
 include $(top_srcdir)/tests/run.mk
 include $(top_srcdir)/tests/gpu_core.mk
 include $(top_srcdir)/tests/launch.mk

@@ -111,14 +111,16 @@ static void retire(uint32_t i)
 		extent_write_free(c->base + next, c->n_bytes - next);
 		offer_piece(c->offset + next, c->n_bytes - next);
 	}
-	atomic_compare_exchange_strong_explicit(&store.current, &i, i + 1, memory_order_relaxed,
+	/* Release: pairs with the acquire in take_space(). */
+	atomic_compare_exchange_strong_explicit(&store.current, &i, i + 1, memory_order_release,
 						memory_order_relaxed);
 }
 
 static uint8_t *take_space(uint64_t n)
 {
 	for (int attempt = 0; attempt < 4; attempt++) {
-		uint32_t current = atomic_load_explicit(&store.current, memory_order_relaxed);
+		/* Acquire: who moved it saw the chunk. The number below may be older. */
+		uint32_t current = atomic_load_explicit(&store.current, memory_order_acquire);
 		uint32_t n_chunks = atomic_load_explicit(&store.n_chunks, memory_order_acquire);
 		struct chunk *c = &store.chunk[current];
 		uint8_t *at = carve(c, n);

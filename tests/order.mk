@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Memory orders: a model checker, and small programs that call the shipped code. The compiler's
+# instrumentation calls the checker. Nothing is linked with -fsanitize=thread, which would bring in
+# libtsan, and no other sanitizer is in these programs.
+
+check_LTLIBRARIES += tests/order/liborder.la
+tests_order_liborder_la_SOURCES = tests/order/order_hooks.c tests/order/order_model.c \
+	tests/order/order_run.c tests/order/order.h tests/order/order_internal.h \
+	tests/order/order_names.h
+tests_order_liborder_la_CFLAGS = $(HL_CFLAGS)
+tests_order_liborder_la_LDFLAGS =
+ORDER_CPPFLAGS = $(AM_CPPFLAGS) -fsanitize=thread -include $(top_srcdir)/tests/order/order_names.h
+order_tests = tests/order/test_order_index \
+	tests/order/test_order_litmus \
+	tests/order/test_order_recipe \
+	tests/order/test_order_torch
+check_PROGRAMS += $(order_tests)
+TESTS += $(order_tests)
+tests_order_test_order_index_SOURCES = tests/order/test_order_index.c
+tests_order_test_order_index_CPPFLAGS = $(ORDER_CPPFLAGS)
+tests_order_test_order_index_CFLAGS = $(HL_CFLAGS)
+tests_order_test_order_index_LDFLAGS =
+tests_order_test_order_index_LDADD = tests/order/liborder.la
+tests_order_test_order_litmus_SOURCES = tests/order/test_order_litmus.c
+tests_order_test_order_litmus_CPPFLAGS = $(ORDER_CPPFLAGS)
+tests_order_test_order_litmus_CFLAGS = $(HL_CFLAGS)
+tests_order_test_order_litmus_LDFLAGS =
+tests_order_test_order_litmus_LDADD = tests/order/liborder.la
+tests_order_test_order_recipe_SOURCES = tests/order/test_order_recipe.c
+tests_order_test_order_recipe_CPPFLAGS = $(ORDER_CPPFLAGS)
+tests_order_test_order_recipe_CFLAGS = $(HL_CFLAGS)
+tests_order_test_order_recipe_LDFLAGS =
+tests_order_test_order_recipe_LDADD = tests/order/liborder.la
+tests_order_test_order_torch_SOURCES = tests/order/test_order_torch.c
+tests_order_test_order_torch_CPPFLAGS = $(ORDER_CPPFLAGS)
+tests_order_test_order_torch_CFLAGS = $(HL_CFLAGS)
+tests_order_test_order_torch_LDFLAGS =
+tests_order_test_order_torch_LDADD = tests/order/liborder.la
