@@ -28,14 +28,14 @@ static inline int64_t aarch64_signed(uint32_t word, unsigned first, unsigned n)
 	return ((int64_t)aarch64_bits(word, first, n) ^ sign) - sign;
 }
 
-/*
- * Returns the address that ADR, or the page that ADRP puts into a register. Returns 0 for other
- * instructions.
- */
+static inline bool aarch64_is_adr(uint32_t word)
+{
+	return (word & 0x1f000000) == 0x10000000;
+}
+
+/* Returns the address that ADR, or the page that ADRP puts into a register. */
 static inline uint64_t aarch64_adr(uint32_t word, uint64_t link_addr)
 {
-	if ((word & 0x1f000000) != 0x10000000)
-		return 0;
 	int64_t n = aarch64_signed(word, 5, 19) * 4 + (int64_t)aarch64_bits(word, 29, 2);
 	return word >> 31 ? (link_addr & ~UINT64_C(4095)) + (uint64_t)n * 4096
 			  : link_addr + (uint64_t)n;

@@ -233,13 +233,13 @@ static bool sets_flags(uint32_t word)
 
 static void step(struct pass *p, uint32_t word)
 {
-	uint64_t address = aarch64_adr(word, p->here);
 	unsigned size = word >> 30;
 	if (sets_flags(word))
 		p->compared = (struct subject){NO_REGISTER, NO_SLOT};
-	if (address)
+	if (aarch64_is_adr(word))
 		set(p, word & 31,
-		    (struct value){.kind = ADDRESS, .base = address, .slot = NO_SLOT});
+		    (struct value){
+			    .kind = ADDRESS, .base = aarch64_adr(word, p->here), .slot = NO_SLOT});
 	else if ((word & 0x1f800000) == 0x11000000)
 		do_add_immediate(p, word);
 	else if ((word & 0xffe00000) == 0x8b200000) /* ADD of a register that is extended */

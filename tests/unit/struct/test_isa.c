@@ -259,6 +259,11 @@ static void test_aarch64_tables(void **unused)
 		WORDS(0x12001063, 0x90000001, 0x91040021, 0x78635821, 0x10000062, 0x8b21a841,
 		      0xd61f0020),
 		&(const struct isa_table){AT + 0x18, AT + 0x100, AT + 0x1c, 32, 2, 2, true});
+	/* page 0, in a small library: adrp x1,0; add x1,x1,0x2bc; adr x9,.+4; ldrb w8,[x1,x8];
+	 * add x9,x9,x8,lsl 2; br x9 */
+	check_aarch64_table(
+		WORDS(0xf0ffffe1, 0x910af021, 0x10000029, 0x38686828, 0x8b080929, 0xd61f0120),
+		&(const struct isa_table){AT + 0x14, 0x2bc, AT + 0xc, 0, 1, 2, false});
 	/* ldr x1,[x0]; br x1: a call through a pointer that is the last thing */
 	check_aarch64_table(WORDS(0xf9400001, 0xd61f0020), NULL);
 }
