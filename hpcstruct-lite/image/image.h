@@ -169,8 +169,8 @@ struct image_stubs {
 	VEC(struct image_stub);
 };
 /*
- * Appends the stubs of .plt, .plt.sec, .plt.got and .iplt. Supports x86-64 only; appends none on
- * other machines.
+ * Appends the stubs of .plt, .plt.sec, .plt.got and .iplt. Supports x86-64 and AArch64; appends
+ * none on other machines.
  */
 enum status image_read_stubs(const struct image *image, struct image_stubs *stubs);
 

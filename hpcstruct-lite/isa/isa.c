@@ -10,6 +10,7 @@ static const struct {
 	const struct isa *isa;
 } machines[] = {
 	{EM_X86_64, 0, 0, &isa_x86},
+	{EM_AARCH64, 0, 0, &isa_aarch64},
 	{EM_CUDA, 70, 89, &isa_sass_70},
 	{EM_CUDA, 90, 255, &isa_sass_90},
 };

@@ -33,13 +33,17 @@ struct isa_instruction {
 struct isa_table {
 	uint64_t jump;         /* link address of the jump */
 	uint64_t base;         /* link address of the table */
+	uint64_t origin;       /* distances count from here; not used if entries are addresses */
 	uint32_t n_entries;    /* 0: no bound found */
-	uint8_t entry_bytes;   /* 4: signed distances from `base`; 8: link addresses */
+	uint8_t entry_bytes;   /* 1, 2, 4: distances from `origin`; 8: link addresses */
+	uint8_t shift;         /* a distance is an entry times 2^shift */
+	bool is_signed;        /* distances are */
 };
 
 struct isa {
 	const char *name;
 	bool has_waits;        /* instructions say what they wait for, as sass.h decodes it */
+	uint8_t n_bytes;       /* of each instruction, which starts at a multiple; 0: varies */
 	/* Decodes the instruction at bytes[0]. n_bytes must not be 0. */
 	void (*decode)(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr,
 		struct isa_instruction *out);
@@ -61,6 +65,7 @@ const struct isa *isa_find(uint16_t machine, unsigned architecture);
 
 /* Has no operations if it was built without Zydis. */
 extern const struct isa isa_x86;
+extern const struct isa isa_aarch64;
 /* NVIDIA's 128-bit encoding: sm_70 to sm_89, and sm_90 and later. */
 extern const struct isa isa_sass_70, isa_sass_90;
 

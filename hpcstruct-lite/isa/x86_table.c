@@ -262,7 +262,12 @@ static bool find_table(const struct pass *p, struct isa_table *t)
 		v = load(p, o, 8);
 	if (v.kind != TARGET && v.kind != ENTRY_8)
 		return false;
-	*t = (struct isa_table){p->here - p->i.length, v.base, v.bound, v.kind == TARGET ? 4 : 8};
+	*t = (struct isa_table){.jump = p->here - p->i.length,
+				.base = v.base,
+				.origin = v.base,
+				.n_entries = v.bound,
+				.entry_bytes = v.kind == TARGET ? 4 : 8,
+				.is_signed = true};
 	return true;
 }
 

@@ -298,6 +298,12 @@ static bool read_memory(const struct image *image, uint64_t link_addr, unsigned 
 	return false;
 }
 
+static uint64_t distance_target(const struct isa_table *t, uint64_t entry)
+{
+	uint64_t sign = t->is_signed ? UINT64_C(1) << (8 * t->entry_bytes - 1) : 0;
+	return t->origin + (((entry ^ sign) - sign) << t->shift);
+}
+
 static bool add_table(void *arg, const struct isa_table *from)
 {
 	struct decoder *d = arg;
@@ -314,8 +320,8 @@ static bool add_table(void *arg, const struct isa_table *from)
 		uint32_t position;
 		if (!read_memory(image, at, from->entry_bytes, &value))
 			break;
-		if (from->entry_bytes == 4)
-			value = from->base + (uint64_t)(int64_t)(int32_t)value;
+		if (from->entry_bytes < 8)
+			value = distance_target(from, value);
 		if (!image_position(image, value, &position) || !is_instruction(d, position)) {
 			if (t.is_bounded)
 				continue; /* cases that the compiler knows to be impossible */

@@ -280,6 +280,18 @@ static void note_transfer(struct batch *b, uint64_t start, uint64_t end, uint64_
 		push_target(b, is_call ? &b->calls : &b->jumps, target);
 }
 
+/* Does what scan() does if instructions start at multiples of their length. */
+static void scan_fixed(struct batch *b, const struct image_section *s, uint64_t start, uint64_t end)
+{
+	const unsigned n = b->r->isa->n_bytes;
+	struct isa_instruction i;
+	for (uint64_t at = start + (n - start % n) % n; at < end; at += n) {
+		b->r->isa->decode(s->bytes + (at - s->link_addr), end - at, at, &i);
+		if (i.has_target)
+			note_transfer(b, start, end, at, i.target, i.kind == ISA_CALL);
+	}
+}
+
 /*
  * Records every jump or call that may start in [start, end) of a section. We do not know where
  * functions start.
@@ -288,6 +300,10 @@ static void scan(struct batch *b, const struct image_section *s, uint64_t start,
 {
 	const uint8_t *bytes = s->bytes + (start - s->link_addr);
 	uint64_t room = s->link_addr + s->n_bytes - start;
+	if (b->r->isa->n_bytes) {
+		scan_fixed(b, s, start, end);
+		return;
+	}
 	for (uint64_t i = 0; i < end - start && room - i >= 2; i++) {
 		unsigned n_distance, n = transfer_bytes(bytes + i, &n_distance);
 		if (n == 0 || room - i < n + n_distance)
@@ -357,7 +373,7 @@ static bool read_piece(struct batch *b, const struct piece *p)
 	for (size_t i = 0; i < image->sections.n && !found; i++) {
 		const struct image_section *s = &image->sections.at[i];
 		if (!(s->flags & SHF_EXECINSTR) || !(s->flags & SHF_ALLOC) || !s->bytes ||
-		    s->packed != IMAGE_PLAIN || image->machine != EM_X86_64 || !r->isa ||
+		    s->packed != IMAGE_PLAIN || image->is_cubin || !r->isa ||
 		    start >= s->link_addr + s->n_bytes || end <= s->link_addr)
 			continue;
 		uint64_t last = s->link_addr + s->n_bytes;

@@ -31,7 +31,8 @@ static bool count_table(void *arg, const struct isa_table *table)
 {
 	size_t n = *(const size_t *)arg;
 	CHECK(table->jump >= BASE && table->jump < BASE + n);
-	CHECK(table->entry_bytes == 4 || table->entry_bytes == 8);
+	CHECK(table->entry_bytes == 1 || table->entry_bytes == 2 || table->entry_bytes == 4 ||
+	      table->entry_bytes == 8);
 	sums.n_tables++;
 	return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcstruct-lite/isa: x86-64 instructions and jump tables as gcc and clang write them,
- * SASS as ptxas writes it. */
+/* Tests of hpcstruct-lite/isa: instructions and jump tables of x86-64 and aarch64 as gcc and clang
+ * write them, SASS as ptxas writes it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -142,6 +142,132 @@ static void test_x86_tables(void **unused)
 	      21, AT + 14 + 0x100, 0, 4);
 }
 
+static void put_half(char *to, uint32_t w)
+{
+	for (int i = 0; i < 4; i++)
+		to[i] = (char)(w >> 8 * i);
+}
+
+/* Instructions as GNU as 2.40 encodes them. */
+static void test_aarch64(void **unused)
+{
+	static const struct {
+		uint32_t word;
+		uint8_t kind;
+		bool is_conditional, has_target;
+		int64_t distance;
+	} table[] = {
+		{0x14000000, ISA_JUMP, false, true, 0},      /* b . */
+		{0x97fffc00, ISA_CALL, false, true, -4096},  /* bl */
+		{0x54000081, ISA_JUMP, true, true, 16},      /* b.ne */
+		{0x54000091, ISA_JUMP, true, true, 16},      /* bc.ne */
+		{0x5400004e, ISA_JUMP, false, true, 8},      /* b.al */
+		{0xb4ffffc3, ISA_JUMP, true, true, -8},      /* cbz x3 */
+		{0xb7400105, ISA_JUMP, true, true, 32},      /* tbnz x5, #40 */
+		{0xd61f0020, ISA_INDIRECT, false, false, 0}, /* br x1 */
+		{0xd71f0822, ISA_INDIRECT, false, false, 0}, /* braa x1, x2 */
+		{0xd61f087f, ISA_INDIRECT, false, false, 0}, /* braaz x3 */
+		{0xd63f0040, ISA_CALL, false, false, 0},     /* blr x2 */
+		{0xd73f083f, ISA_CALL, false, false, 0},     /* blraa x1, sp */
+		{0xd63f0c3f, ISA_CALL, false, false, 0},     /* blrabz x1 */
+		{0xd65f03c0, ISA_RETURN, false, false, 0},   /* ret */
+		{0xd65f0bff, ISA_RETURN, false, false, 0},   /* retaa */
+		{0xd69f03e0, ISA_RETURN, false, false, 0},   /* eret */
+		{0xd4000001, ISA_PLAIN, false, false, 0},    /* svc #0 */
+		{0xd4200020, ISA_EXIT, false, false, 0},     /* brk #1 */
+		{0xd43e0000, ISA_PLAIN, false, false, 0},    /* brk #0xf000 */
+		{0xd4400000, ISA_EXIT, false, false, 0},     /* hlt #0 */
+		{0x00000000, ISA_EXIT, false, false, 0},     /* udf #0 */
+		{0xd503245f, ISA_PLAIN, false, false, 0},    /* bti c */
+		{0xd50323bf, ISA_PLAIN, false, false, 0},    /* autiasp */
+		{0x8b020020, ISA_PLAIN, false, false, 0},    /* add x0, x1, x2 */
+		{0x00010000, ISA_INVALID, false, false, 0},
+		{0x02000000, ISA_INVALID, false, false, 0},
+	};
+	const struct isa *isa = isa_find(EM_AARCH64, 0);
+	(void)unused;
+	assert_non_null(isa);
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		char bytes[4];
+		put_half(bytes, table[i].word);
+		const struct expected e = {bytes,
+					   4,
+					   table[i].kind,
+					   table[i].is_conditional,
+					   table[i].has_target,
+					   AT + (uint64_t)table[i].distance};
+		check(isa, &e, 1);
+	}
+	check(isa, &(const struct expected){"\xc0\x03\x5f", 3, ISA_INVALID, false, false, 0}, 1);
+}
+
+static void check_aarch64_table(const uint32_t *words, size_t n, const struct isa_table *expected)
+{
+	struct tables t = {.n = 0};
+	char bytes[64];
+	assert_true(n <= sizeof bytes / 4);
+	for (size_t i = 0; i < n; i++)
+		put_half(bytes + 4 * i, words[i]);
+	isa_find(EM_AARCH64, 0)->find_tables((const uint8_t *)bytes, 4 * n, AT, collect, &t);
+	assert_int_equal(t.n, expected != NULL);
+	if (!expected)
+		return;
+	assert_int_equal(t.at[0].jump, expected->jump);
+	assert_int_equal(t.at[0].base, expected->base);
+	assert_int_equal(t.at[0].origin, expected->origin);
+	assert_int_equal(t.at[0].n_entries, expected->n_entries);
+	assert_int_equal(t.at[0].entry_bytes, expected->entry_bytes);
+	assert_int_equal(t.at[0].shift, expected->shift);
+	assert_int_equal(t.at[0].is_signed, expected->is_signed);
+}
+#define WORDS(...) (const uint32_t[]){__VA_ARGS__}, sizeof((uint32_t[]){__VA_ARGS__}) / 4
+
+static void test_aarch64_tables(void **unused)
+{
+	(void)unused;
+	/* gcc: cmp w0,7; b.hi; adrp x1; add x1,x1,0x100; ldrb w1,[x1,w0,uxtw]; adr x2,.+12;
+	 * add x1,x2,w1,sxtb 2; br x1 */
+	check_aarch64_table(
+		WORDS(0x71001c1f, 0x54000108, 0x90000001, 0x91040021, 0x38604821, 0x10000062,
+		      0x8b218841, 0xd61f0020),
+		&(const struct isa_table){AT + 0x1c, AT + 0x100, AT + 0x20, 8, 1, 2, true});
+	/* clang -O0: subs w8,w8,0; str x8,[sp,8]; subs x8,x8,9; b.hi; ldr x11,[sp,8]; adrp x10;
+	 * add x10,x10,0x65c; adr x8,.; ldrsw x9,[x10,x11,lsl 2]; add x8,x8,x9; br x8 */
+	check_aarch64_table(
+		WORDS(0x71000108, 0xf90007e8, 0xf1002508, 0x54000108, 0xf94007eb, 0x9000000a,
+		      0x9119714a, 0x10000008, 0xb8ab7949, 0x8b090108, 0xd61f0100),
+		&(const struct isa_table){AT + 0x28, AT + 0x65c, AT + 0x1c, 10, 4, 0, true});
+	/* the slot is overwritten after the comparison (str x3,[sp,8]): no bound */
+	check_aarch64_table(
+		WORDS(0x71000108, 0xf90007e8, 0xf1002508, 0x54000108, 0xf90007e3, 0xf94007eb,
+		      0x9000000a, 0x9119714a, 0x10000008, 0xb8ab7949, 0x8b090108, 0xd61f0100),
+		&(const struct isa_table){AT + 0x2c, AT + 0x65c, AT + 0x20, 0, 4, 0, true});
+	/* clang: adrp x24; add x24,x24,0x2bc; bl; cmp w8,300; b.ls .+8; ret; adr x9,.+64;
+	 * ldrh w10,[x24,x8,lsl 1]; add x9,x9,x10,lsl 2; br x9 */
+	check_aarch64_table(
+		WORDS(0x90000018, 0x910af318, 0x94000400, 0x7104b11f, 0x54000049, 0xd65f03c0,
+		      0x10000209, 0x78687b0a, 0x8b0a0929, 0xd61f0120),
+		&(const struct isa_table){AT + 0x24, AT + 0x2bc, AT + 0x58, 301, 2, 2, false});
+	/* the index is overwritten after the comparison (ldr w0,[x5]): no bound */
+	check_aarch64_table(
+		WORDS(0x71001c1f, 0x54000108, 0xb94000a0, 0x90000001, 0x91040021, 0xb8a05821,
+		      0x10000062, 0x8b010841, 0xd61f0020),
+		&(const struct isa_table){AT + 0x20, AT + 0x100, AT + 0x24, 0, 4, 2, true});
+	/* and w3,w3,0x1f; adrp x1; add x1,x1,0x100; ldrh w1,[x1,w3,uxtw 1]; adr x2,.+12;
+	 * add x1,x2,w1,sxth 2; br x1 */
+	check_aarch64_table(
+		WORDS(0x12001063, 0x90000001, 0x91040021, 0x78635821, 0x10000062, 0x8b21a841,
+		      0xd61f0020),
+		&(const struct isa_table){AT + 0x18, AT + 0x100, AT + 0x1c, 32, 2, 2, true});
+	/* page 0, in a small library: adrp x1,0; add x1,x1,0x2bc; adr x9,.+4; ldrb w8,[x1,x8];
+	 * add x9,x9,x8,lsl 2; br x9 */
+	check_aarch64_table(
+		WORDS(0xf0ffffe1, 0x910af021, 0x10000029, 0x38686828, 0x8b080929, 0xd61f0120),
+		&(const struct isa_table){AT + 0x14, 0x2bc, AT + 0xc, 0, 1, 2, false});
+	/* ldr x1,[x0]; br x1: a call through a pointer that is the last thing */
+	check_aarch64_table(WORDS(0xf9400001, 0xd61f0020), NULL);
+}
+
 static void put_word(char *to, uint64_t w)
 {
 	for (int i = 0; i < 8; i++)
@@ -204,14 +330,14 @@ static void test_sass(void **unused)
 	assert_int_equal(i.kind, ISA_INVALID);
 	assert_int_equal(i.n_bytes, 2);
 	assert_null(isa_find(EM_CUDA, 61));
-	assert_null(isa_find(EM_AARCH64, 0));
+	assert_null(isa_find(EM_PPC64, 0));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_x86),
-		cmocka_unit_test(test_x86_tables),
+		cmocka_unit_test(test_x86),     cmocka_unit_test(test_x86_tables),
+		cmocka_unit_test(test_aarch64), cmocka_unit_test(test_aarch64_tables),
 		cmocka_unit_test(test_sass),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
