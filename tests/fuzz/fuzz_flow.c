@@ -135,8 +135,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	const struct isa *const machines[] = {isa_find(EM_X86_64, 0), isa_find(EM_CUDA, 80),
-					      isa_find(EM_CUDA, 90)};
+	const struct isa *const machines[] = {isa_find(EM_X86_64, 0), isa_find(EM_AARCH64, 0),
+					      isa_find(EM_CUDA, 80), isa_find(EM_CUDA, 90)};
 	for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)
 		if (machines[i] && n > 0)
 			run(machines[i], data, n);
