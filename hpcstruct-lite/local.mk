@@ -62,7 +62,7 @@ libhlstruct_la_SOURCES += \
 	hpcstruct-lite/image/image_symbols.c \
 	hpcstruct-lite/image/image_unpack.c \
 	hpcstruct-lite/isa/isa.c hpcstruct-lite/isa/isa.h \
-	hpcstruct-lite/isa/aarch64.h hpcstruct-lite/isa/aarch64_table.c \
+	hpcstruct-lite/isa/a64.h hpcstruct-lite/isa/aarch64_table.c \
 	hpcstruct-lite/isa/isa_aarch64.c \
 	hpcstruct-lite/isa/isa_sass.c \
 	hpcstruct-lite/isa/sass.c hpcstruct-lite/isa/sass.h \

@@ -7,7 +7,7 @@
  * tests/cli/struct/struct_golden.sh, tests/cli/struct/struct_damage.sh.
  */
 #include "hpcstruct-lite/image/image.h"
-#include "hpcstruct-lite/isa/aarch64.h"
+#include "hpcstruct-lite/isa/a64.h"
 
 #include "common/base/log.h"
 #include "common/base/sorted.h"

@@ -7,9 +7,9 @@
  *	ldrb w1, [x1, w0, uxtw]; adr x2, origin; add x1, x2, w1, sxtb #2; br x1
  *
  * Entries have 1, 2 or 4 bytes. gcc extends their sign in the addition, clang takes those of 1 and
- * 2 bytes as unsigned. See aarch64.h for the tests.
+ * 2 bytes as unsigned. See a64.h for the tests.
  */
-#include "hpcstruct-lite/isa/aarch64.h"
+#include "hpcstruct-lite/isa/a64.h"
 
 enum {
 	N_REGISTERS = 32,

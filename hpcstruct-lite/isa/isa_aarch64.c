@@ -4,7 +4,7 @@
  * encoding"). All other allocated instructions are plain, and they are not told from unallocated
  * ones inside their groups. Test: tests/unit/struct/test_isa.c.
  */
-#include "hpcstruct-lite/isa/aarch64.h"
+#include "hpcstruct-lite/isa/a64.h"
 #include "hpcstruct-lite/isa/isa.h"
 
 enum {

@@ -4,8 +4,8 @@
  * switch statements from gcc and clang. Tests: tests/unit/struct/test_isa.c,
  * tests/cli/struct/struct_golden.sh.
  */
-#ifndef HPCSTRUCT_ISA_AARCH64_H
-#define HPCSTRUCT_ISA_AARCH64_H
+#ifndef HPCSTRUCT_ISA_A64_H
+#define HPCSTRUCT_ISA_A64_H
 
 #include "hpcstruct-lite/isa/isa.h"
 
