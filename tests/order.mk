@@ -13,6 +13,7 @@ ORDER_CPPFLAGS = $(AM_CPPFLAGS) -fsanitize=thread -include $(top_srcdir)/tests/o
 order_tests = tests/order/test_order_index \
 	tests/order/test_order_litmus \
 	tests/order/test_order_recipe \
+	tests/order/test_order_store \
 	tests/order/test_order_torch
 check_PROGRAMS += $(order_tests)
 TESTS += $(order_tests)
@@ -31,6 +32,11 @@ tests_order_test_order_recipe_CPPFLAGS = $(ORDER_CPPFLAGS)
 tests_order_test_order_recipe_CFLAGS = $(HL_CFLAGS)
 tests_order_test_order_recipe_LDFLAGS =
 tests_order_test_order_recipe_LDADD = tests/order/liborder.la
+tests_order_test_order_store_SOURCES = tests/order/test_order_store.c
+tests_order_test_order_store_CPPFLAGS = $(ORDER_CPPFLAGS)
+tests_order_test_order_store_CFLAGS = $(HL_CFLAGS)
+tests_order_test_order_store_LDFLAGS =
+tests_order_test_order_store_LDADD = tests/order/liborder.la
 tests_order_test_order_torch_SOURCES = tests/order/test_order_torch.c
 tests_order_test_order_torch_CPPFLAGS = $(ORDER_CPPFLAGS)
 tests_order_test_order_torch_CFLAGS = $(HL_CFLAGS)
