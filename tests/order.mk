@@ -12,6 +12,7 @@ tests_order_liborder_la_LDFLAGS =
 ORDER_CPPFLAGS = $(AM_CPPFLAGS) -fsanitize=thread -include $(top_srcdir)/tests/order/order_names.h
 order_tests = tests/order/test_order_index \
 	tests/order/test_order_litmus \
+	tests/order/test_order_nursery \
 	tests/order/test_order_recipe \
 	tests/order/test_order_store \
 	tests/order/test_order_torch
@@ -27,6 +28,11 @@ tests_order_test_order_litmus_CPPFLAGS = $(ORDER_CPPFLAGS)
 tests_order_test_order_litmus_CFLAGS = $(HL_CFLAGS)
 tests_order_test_order_litmus_LDFLAGS =
 tests_order_test_order_litmus_LDADD = tests/order/liborder.la
+tests_order_test_order_nursery_SOURCES = tests/order/test_order_nursery.c
+tests_order_test_order_nursery_CPPFLAGS = $(ORDER_CPPFLAGS)
+tests_order_test_order_nursery_CFLAGS = $(HL_CFLAGS)
+tests_order_test_order_nursery_LDFLAGS =
+tests_order_test_order_nursery_LDADD = tests/order/liborder.la
 tests_order_test_order_recipe_SOURCES = tests/order/test_order_recipe.c
 tests_order_test_order_recipe_CPPFLAGS = $(ORDER_CPPFLAGS)
 tests_order_test_order_recipe_CFLAGS = $(HL_CFLAGS)
