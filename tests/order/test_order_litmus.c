@@ -2,7 +2,7 @@
 /*
  * Tests the checker with small programs whose outcomes are known. Names and verdicts are those of
  * Alglave, Maranget, Tautschnig: Herding cats (TOPLAS 2014) and Lahav et al. (PLDI 2017); see
- * order.h. Each thread writes what it read to result[]; `seen` has a bit for each outcome.
+ * order.h. Each thread writes what it read to result[]; `n_seen` counts each outcome.
  */
 #include "tests/order/order.h"
 
