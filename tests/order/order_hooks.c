@@ -161,6 +161,15 @@ static uint64_t intersect(uint64_t old, uint64_t v)
 		return __tsan_atomic##bits##_compare_exchange_strong(at, expected, v, order,      \
 								     failure);                    \
 	}                                                                                         \
+	/* clang calls this one. */                                                               \
+	uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(                                \
+		volatile void *at, uint##bits##_t expected, uint##bits##_t v, int order,          \
+		int failure_order)                                                                \
+	{                                                                                         \
+		__tsan_atomic##bits##_compare_exchange_strong(at, &expected, v, order,            \
+							      failure_order);                     \
+		return expected;                                                                  \
+	}                                                                                         \
 	CHANGE(bits, exchange, take)                                                              \
 	CHANGE(bits, fetch_add, add)                                                              \
 	CHANGE(bits, fetch_sub, subtract)                                                         \

@@ -72,7 +72,8 @@ static uint64_t peek(uintptr_t at, unsigned n)
 
 static void poke(uintptr_t at, unsigned n, uint64_t v)
 {
-	memcpy((void *)at, &v, n);
+	if (peek(at, n) != v) /* constants cannot be written */
+		memcpy((void *)at, &v, n);
 }
 
 static struct word *word_of(uintptr_t at)

@@ -24,7 +24,7 @@ static struct {
 	unsigned depth, n_known; /* of this run, and of its choices that are given */
 	ucontext_t home, context[ORDER_THREADS_MOST];
 	unsigned n_threads;
-	bool is_done[ORDER_THREADS_MOST];
+	bool has_begun[ORDER_THREADS_MOST], is_done[ORDER_THREADS_MOST];
 	enum { RUN, SEEN, FAULT, AGAIN } end;
 	const char *fault;
 	uint64_t *state;
@@ -140,6 +140,11 @@ static int next_thread(void)
 
 void order_switch(void)
 {
+	/* A thread that begins was chosen just now, in this state. */
+	if (!run.has_begun[order_thread]) {
+		run.has_begun[order_thread] = true;
+		return;
+	}
 	if (run.depth >= run.n_known && !is_new_state())
 		leave(SEEN);
 	const int from = order_thread, to = next_thread();
@@ -167,6 +172,7 @@ static void run_once(void)
 	run.end = RUN;
 	run.n_threads = 0;
 	model_begin();
+	memset(run.has_begun, 0, sizeof run.has_begun);
 	memset(run.is_done, 0, sizeof run.is_done);
 	memset(run.here, 0, sizeof run.here);
 	while (run.program->thread[run.n_threads]) {

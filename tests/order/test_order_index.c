@@ -82,7 +82,7 @@ int main(void)
 	static const struct order_program programs[] = {
 		{"two entries are added", {add_two, find_1}, NULL},
 		{"... and searched twice", {add_two, find_twice}, NULL},
-		{NULL}};
+		{.name = NULL}};
 	order_test(programs, NULL);
 	return order_done();
 }

@@ -2,7 +2,7 @@
 /*
  * Tests the checker with small programs whose outcomes are known. Names and verdicts are those of
  * Alglave, Maranget, Tautschnig: Herding cats (TOPLAS 2014) and Lahav et al. (PLDI 2017); see
- * order.h. Each thread writes what it read to result[]; `seen` has a bit for each outcome.
+ * order.h. Each thread writes what it read to result[]; `n_seen` counts each outcome.
  */
 #include "tests/order/order.h"
 
@@ -204,6 +204,17 @@ static void add(void)
 {
 	atomic_fetch_add_explicit(&x, 1, memory_order_relaxed);
 }
+static void add_twice(void)
+{
+	add();
+	add();
+}
+
+static void add_between(void)
+{
+	result[0] = atomic_fetch_add_explicit(&x, 1, memory_order_relaxed) == 1;
+}
+
 static void add_count(void)
 {
 	result[0] = READ_X(relaxed) == 2;
@@ -278,6 +289,8 @@ static const struct litmus {
 	{{"2+2W, release", {ww_0_release, ww_1_release}, ww_count}, 3, SOMETIMES},
 	{{"2+2W, seq_cst", {ww_0_sc, ww_1_sc}, ww_count}, 3, NEVER},
 	{{"two additions, one is lost", {add, add}, add_count}, 0, NEVER},
+	{{"a thread begins between two additions", {add_twice, add_between}, count}, 1, SOMETIMES},
+	{{"... before and after them", {add_twice, add_between}, count}, 0, SOMETIMES},
 	{{"two compare-and-swaps, both succeed", {compare, compare}, compare_count}, 0, NEVER},
 	{{"a relaxed change continues a release sequence", {mp_write, add_y, chain_read}, count},
 	 1,

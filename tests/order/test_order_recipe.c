@@ -115,13 +115,13 @@ int main(void)
 		{"... for the other address", {insert_a, insert_other, find_other}, NULL},
 		{"same recipe at another address", {insert_same, find_same}, NULL},
 		{"walks beside a flush", {change_mapping, walk, walk}, NULL},
-		{NULL}};
+		{.name = NULL}};
 	static const struct order_spare spare[] = {
 		{"recipe_find", 2, "the load before has acquired the delta"},
 		{"recipe_insert", 2, "the store before has released the delta"},
 		{"unwind_flush_begin", 1,
 		 "a walk from before the window may use what was there, in any order"},
-		{NULL}};
+		{.function = NULL}};
 	order_test(programs, spare);
 	return order_done();
 }
