@@ -120,7 +120,9 @@ python_section() {
 
 yield_section() {
 	. "$srcdir/tests/gpu/yield/yield.sh"
-	CUPTI_FILE=$("$HPCRUN" -L 2>/dev/null | sed -n 's/^ *CUPTI [0-9.]*, //p')
+	# -L puts a long path on a line of its own
+	CUPTI_FILE=$("$HPCRUN" -L 2>/dev/null | tr -s '\n ' '  ' |
+		sed -n 's/.* CUPTI [0-9.]*, \([^ ]*\).*/\1/p')
 	export CUPTI_FILE
 	[ ! -d "$GPU_BIN/yield" ] || GPU_BIN=$GPU_BIN/yield # as it is built
 	use cuda_yield && yield_calls && yield_exclusive
