@@ -88,23 +88,38 @@ long wait_number_in_code(const ucontext_t *context, uintptr_t pc)
 
 /*
  * The system call instruction overwrites rcx, so our handlers use it to mark a context. The values
- * cannot be addresses.
+ * cannot be addresses. The assembly keeps them out of rcx itself: what we leave there is still there
+ * when a handler of the program returns, and a signal at the call of rt_sigreturn would find its
+ * context marked.
  */
 #define RESTARTED 0x706f7c68732d5741
 #define INTERRUPTED 0x706f7c68732d5742
 
+#define HAS_MARK(is, context, mark) \
+	__asm__("movabsq %2, %%rax\n\tcmpq %%rax, %1" \
+		: "=@cce"(is) \
+		: "m"((context)->uc_mcontext.gregs[REG_RCX]), "i"(mark) \
+		: "rax")
+#define SET_MARK(context, mark) \
+	__asm__("movabsq %1, %%rax\n\tmovq %%rax, %0" \
+		: "=m"((context)->uc_mcontext.gregs[REG_RCX]) \
+		: "i"(mark) \
+		: "rax")
+
 enum wait_mark wait_mark_of(const ucontext_t *context)
 {
-	switch (context->uc_mcontext.gregs[REG_RCX]) {
-	case RESTARTED: return WAIT_RESTARTED;
-	case INTERRUPTED: return WAIT_INTERRUPTED;
-	default: return WAIT_NOT_MARKED;
-	}
+	bool is_restarted, is_interrupted;
+	HAS_MARK(is_restarted, context, RESTARTED);
+	HAS_MARK(is_interrupted, context, INTERRUPTED);
+	return is_restarted ? WAIT_RESTARTED : is_interrupted ? WAIT_INTERRUPTED : WAIT_NOT_MARKED;
 }
 
 void wait_set_mark(ucontext_t *context, enum wait_mark mark)
 {
-	context->uc_mcontext.gregs[REG_RCX] = mark == WAIT_RESTARTED ? RESTARTED : INTERRUPTED;
+	if (mark == WAIT_RESTARTED)
+		SET_MARK(context, RESTARTED);
+	else
+		SET_MARK(context, INTERRUPTED);
 }
 
 /*
