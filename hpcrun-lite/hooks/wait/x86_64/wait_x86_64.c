@@ -88,9 +88,9 @@ long wait_number_in_code(const ucontext_t *context, uintptr_t pc)
 
 /*
  * The system call instruction overwrites rcx, so our handlers use it to mark a context. The values
- * cannot be addresses. The assembly keeps them out of rcx itself: what we leave there is still there
- * when a handler of the program returns, and a signal at the call of rt_sigreturn would find its
- * context marked.
+ * cannot be addresses. The assembly keeps them out of rcx itself: what we leave there may still be
+ * there when a handler of the program returns, and a signal at the call of rt_sigreturn would find
+ * its context marked.
  */
 #define RESTARTED 0x706f7c68732d5741
 #define INTERRUPTED 0x706f7c68732d5742
