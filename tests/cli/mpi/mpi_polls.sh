@@ -48,7 +48,8 @@ for mpi in $MPIS; do
 	read -r wall cpu calls <"$T/out"
 	mpi_read "$T/$mpi/off"
 	is "$mpi: calls while measurement is on" "$(mpi_sum MPI_Test calls)" "$calls"
-	within "$mpi: ... and their time" "$(mpi_sum MPI_Test ns)" $((cpu / 3)) $((wall * 3 / 2))
+	# Three fifths of it is in the calls; the rest is the wrapper and the loop.
+	within "$mpi: ... and their time" "$(mpi_sum MPI_Test ns)" $((cpu / 5)) $((wall * 11 / 10))
 done
 
 done_testing

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Polls that find nothing, at two places in turn, and now and then one that finds something. In
- * each round measurement stops for OFF polls. Prints nanoseconds and CPU time of the rounds, and
- * how often they called MPI_Test. Usage: mpi_polls ROUNDS POLLS [OFF].
+ * each round measurement stops for OFF polls. Prints nanoseconds and CPU time of the polls that were
+ * measured, and how many these were. Usage: mpi_polls ROUNDS POLLS [OFF].
  */
 #include "hpcrun-lite/api/hpctoolkit.h"
 
@@ -26,9 +26,9 @@ int main(int argc, char **argv)
 	MPI_Request q;
 	MPI_Init(&argc, &argv);
 	for (int i = 0; i < rounds; i++) {
+		MPI_Irecv(&y, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &q);
 		ns -= now(CLOCK_MONOTONIC);
 		cpu_ns -= now(CLOCK_THREAD_CPUTIME_ID);
-		MPI_Irecv(&y, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &q);
 		for (int k = 0; k < polls; k++) {
 			MPI_Test(&q, &done, MPI_STATUS_IGNORE); /* the first place */
 			MPI_Test(&q, &done, MPI_STATUS_IGNORE); /* the second place */
@@ -41,10 +41,10 @@ int main(int argc, char **argv)
 			MPI_Test(&q, &done, MPI_STATUS_IGNORE);
 		if (off)
 			hpctoolkit_sampling_start();
-		ns -= now(CLOCK_MONOTONIC);
-		cpu_ns -= now(CLOCK_THREAD_CPUTIME_ID);
 		MPI_Iprobe(0, 2, MPI_COMM_SELF, &done, MPI_STATUS_IGNORE);
 		MPI_Send(&x, 1, MPI_INT, 0, 1, MPI_COMM_SELF);
+		ns -= now(CLOCK_MONOTONIC);
+		cpu_ns -= now(CLOCK_THREAD_CPUTIME_ID);
 		for (done = 0; !done; n_tests++)
 			MPI_Test(&q, &done, MPI_STATUS_IGNORE); /* the third place */
 		n_tests += 2 * polls;
