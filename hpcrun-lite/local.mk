@@ -16,6 +16,25 @@ launch_sources = \
 	hpcrun-lite/gpu/gpu_probe.h \
 	hpcrun-lite/source/papi_probe.h hpcrun-lite/source/source.h
 
+# Attaches to a process that runs; apart, because the launcher starts each process of a job, and
+# libunwind is four libraries to load.
+if HAVE_ATTACH
+hpcrun_lite_hpcrun_lite_CPPFLAGS += -DHAVE_ATTACH=1
+attachdir = $(pkglibdir)
+attach_PROGRAMS = hpcrun-lite/hpcrun-lite-attach
+hpcrun_lite_hpcrun_lite_attach_SOURCES = \
+	common/safe/clock.c common/safe/clock.h \
+	common/safe/exec_image.c common/safe/exec_image.h \
+	common/safe/library_symbol.c common/safe/library_symbol.h \
+	hpcrun-lite/config/attach.h \
+	hpcrun-lite/launch/attach/attach_main.c \
+	hpcrun-lite/launch/attach/inject.c hpcrun-lite/launch/attach/inject.h \
+	hpcrun-lite/launch/attach/remote.c hpcrun-lite/launch/attach/remote.h \
+	hpcrun-lite/launch/attach/safe_place.c hpcrun-lite/launch/attach/safe_place.h \
+	hpcrun-lite/launch/attach/target.c hpcrun-lite/launch/attach/target.h
+hpcrun_lite_hpcrun_lite_attach_LDADD = libhlbase.la $(ATTACH_LIBS)
+endif
+
 # Store, tree and sources: also linked into unit tests.
 noinst_LTLIBRARIES += libhlcct.la
 libhlcct_la_SOURCES =
@@ -50,9 +69,9 @@ libhlcct_la_SOURCES += \
 
 # The configuration: the launcher writes it, the run time reads it.
 launch_sources += \
-	hpcrun-lite/config/config.c hpcrun-lite/config/config.h
+	hpcrun-lite/config/attach.h hpcrun-lite/config/config.c hpcrun-lite/config/config.h
 libhpcrun_lite_la_SOURCES += \
-	hpcrun-lite/config/config.c hpcrun-lite/config/config.h
+	hpcrun-lite/config/attach.h hpcrun-lite/config/config.c hpcrun-lite/config/config.h
 
 # The neutral core of GPU measurement; also linked into unit tests.
 
@@ -240,6 +259,7 @@ libhpcrun_lite_la_SOURCES += \
 	hpcrun-lite/hooks/hook_exit.c hpcrun-lite/hooks/hook_exit.h \
 	hpcrun-lite/hooks/hook_fd.c hpcrun-lite/hooks/hook_fd.h \
 	hpcrun-lite/hooks/hook_getenv.c hpcrun-lite/hooks/hook_getenv.h \
+	hpcrun-lite/hooks/hook_got.c hpcrun-lite/hooks/hook_got.h \
 	hpcrun-lite/hooks/hook_poll.c hpcrun-lite/hooks/hook_poll.h \
 	hpcrun-lite/hooks/hook_remove.c hpcrun-lite/hooks/hook_remove.h \
 	hpcrun-lite/hooks/hook_scratch.c hpcrun-lite/hooks/hook_scratch.h \
@@ -406,6 +426,7 @@ libhpcrun_lite_la_SOURCES += \
 	hpcrun-lite/runtime/glue/python_glue.c hpcrun-lite/runtime/glue/python_glue.h \
 	hpcrun-lite/runtime/life/deliver.c hpcrun-lite/runtime/life/deliver.h \
 	hpcrun-lite/runtime/life/end.c \
+	hpcrun-lite/runtime/life/attach.c \
 	hpcrun-lite/runtime/life/entries.c \
 	hpcrun-lite/runtime/life/fork.c \
 	hpcrun-lite/runtime/life/life.h \

@@ -78,6 +78,18 @@ AC_DEFUN([HL_LIB_OPENCL],
 AC_DEFUN([HL_LIB_UNWIND],
   [HL_WITH([unwind], [libunwind.h], [unwind], [unw_backtrace], [], [optional],
     [libunwind, judge of our unwinder in tests])])
+dnl x86-64 alone: see hpcrun-lite/launch/attach/remote.h.
+AC_DEFUN([HL_LIB_UNWIND_PTRACE], [
+  AC_CHECK_LIB([unwind-ptrace], [_UPT_create], [hl_with_attach=yes], [hl_with_attach=no],
+    [-lunwind-x86_64 -lunwind])
+  AS_CASE([$host_cpu], [x86_64], [], [hl_with_attach=no])
+  AC_CHECK_HEADER([libunwind-ptrace.h], [], [hl_with_attach=no])
+  AS_IF([test $hl_with_attach = yes],
+    [AC_DEFINE([HAVE_ATTACH], [1], [libunwind-ptrace, hpcrun-lite --attach])
+    ATTACH_LIBS="-lunwind-ptrace -lunwind-x86_64 -lunwind"])
+  AC_SUBST([ATTACH_LIBS])
+  AM_CONDITIONAL([HAVE_ATTACH], [test $hl_with_attach = yes])
+])
 AC_DEFUN([HL_LIB_DW],
   [HL_WITH([dw], [elfutils/libdw.h], [dw], [dwarf_linecontext], [], [optional],
     [libdw, judge of our line tables in tests])])

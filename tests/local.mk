@@ -48,6 +48,7 @@ include $(top_srcdir)/tests/order.mk
 include $(top_srcdir)/tests/run.mk
 include $(top_srcdir)/tests/gpu_core.mk
 include $(top_srcdir)/tests/launch.mk
+include $(top_srcdir)/tests/attach.mk
 include $(top_srcdir)/tests/struct.mk
 include $(top_srcdir)/tests/loops.mk
 include $(top_srcdir)/tests/cubin.mk

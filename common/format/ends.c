@@ -42,6 +42,7 @@ const char *ends_text(uint32_t kind, int32_t code, char *text, size_t n_bytes)
 	case MSR_EXIT_WITHDRAWN:
 		snprintf(text, n_bytes, "unknown status (measurement ended at its seccomp filter)");
 		break;
+	case MSR_EXIT_DETACHED: snprintf(text, n_bytes, "detached: it runs on"); break;
 	case MSR_EXIT_RETURN:
 	case MSR_EXIT_QUICK: snprintf(text, n_bytes, "exit status %d", code); break;
 	case MSR_EXIT_EXEC: snprintf(text, n_bytes, "another program in its place"); break;

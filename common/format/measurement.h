@@ -20,7 +20,7 @@
 
 #define MSR_MAGIC "HPCRUNL"           /* 8 bytes with the terminating NUL */
 #define MSR_VERSION_MAJOR 1           /* a reader refuses any other major version, and names it */
-#define MSR_VERSION_MINOR 9           /* counts additions that a reader may ignore */
+#define MSR_VERSION_MINOR 10          /* counts additions that a reader may ignore */
 #define MSR_HEADER_BYTES 4096u        /* the header page; extents start here */
 #define MSR_EXTENT_MAGIC 0x54584548u  /* "HEXT" */
 #define MSR_EXTENT_ALIGN 64u          /* extents start and end at multiples of this */
@@ -160,6 +160,7 @@ enum msr_exit_kind {
 	MSR_EXIT_EXEC,      /* replaced by another program */
 	MSR_EXIT_SIGNAL,    /* a fatal signal was about to end it; exit_code is its number */
 	MSR_EXIT_WITHDRAWN, /* a seccomp filter ended the measurement before the process ended */
+	MSR_EXIT_DETACHED,  /* it runs on: hpcrun-lite --attach was over */
 	MSR_EXIT_GO         /* never in a file: readers use it for NONE with MSR_FLAG_GO */
 };
 

@@ -11,6 +11,7 @@
  *   MACHINE_NAME        of its programs, in messages
  *   MACHINE_OTHER_ABI   name of its ABI with pointers of 32 bits
  *   MACHINE_LINKER      file name of glibc's dynamic linker
+ *   MACHINE_JUMP_SLOT, _GLOB_DAT  relocations of an object's tables of imported functions
  *   MACHINE_CALL_BYTES  length of the system call instruction
  *   MACHINE_HEAD_WORDS  see machine_is_thread_head()
  *   MACHINE_BP, _SP, _PC, MACHINE_N_REGS  DWARF's numbers of the frame pointer, the stack pointer

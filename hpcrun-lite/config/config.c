@@ -146,6 +146,8 @@ size_t config_encode(const struct config *c, char *text, size_t n_bytes)
 		put_number(&o, "nvtx", 1);
 	if (c->torch)
 		put_number(&o, "torch", 1);
+	if (c->attached)
+		put_number(&o, "attached", 1);
 	o.text[o.n] = '\0';
 	return o.full ? 0 : o.n;
 }
@@ -303,6 +305,8 @@ static void get_value(struct in *in, const char *key, struct config *c)
 		c->nvtx = get_i64(in) != 0;
 	else if (!strcmp(key, "torch"))
 		c->torch = get_i64(in) != 0;
+	else if (!strcmp(key, "attached"))
+		c->attached = get_i64(in) != 0;
 	else if (!strcmp(key, "trace"))
 		c->trace = get_i64(in) != 0;
 	else if (!strcmp(key, "python"))

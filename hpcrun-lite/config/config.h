@@ -11,7 +11,8 @@
  *         local=/local/dir;leave=0;tool=/abs/hpcrun-lite;
  *         jobhost=<id>;jobid=<mono ns>;jobpid=4711;
  *         event=NAME,KIND,UNIT,PERFTYPE,PERFCONFIG,PERIOD,ASRATE,CPUSOURCE;event=...;
- *         gpu=NAME,OPTIONS,PRELOAD;gpu=...;mpi=1;nvtx=1;torch=1;check=1
+ *         gpu=NAME,OPTIONS,PRELOAD;gpu=...;mpi=1;nvtx=1;torch=1;check=1;
+ *         attached=1
  *
  * The first field is the protocol version. In values, the bytes '%', ';', ',' and those below 0x20
  * or above 0x7e are written as %XX. Unknown keys are skipped. The launcher and the exec hooks call
@@ -141,6 +142,11 @@ struct config {
 	bool check;            /* for tests: walk a remembered path again and compare */
 	bool nvtx;             /* ranges of NVTX, which itself loads our library */
 	bool torch;            /* PyTorch: names of modules, backward below the forward line */
+	/*
+	 * The process was running already: nothing of what it starts is measured, and measurement
+	 * may end before it does.
+	 */
+	bool attached;
 };
 
 /* Finds a back end by name; NULL if the user did not ask for it. Signal-safe. */

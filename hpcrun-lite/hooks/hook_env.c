@@ -200,7 +200,8 @@ static struct entries *make_entries(const struct found *f, void *memory, size_t 
 				    bool same_process, const struct config_job *job)
 {
 	struct entries *m = memory;
-	if (!runtime_config() || !memory || f->other_launcher ||
+	const struct config *c = runtime_config();
+	if (!c || c->attached || !memory || f->other_launcher ||
 	    n_bytes < sizeof *m + preload_bytes(f) || !make_config(m, same_process, job))
 		return NULL;
 	make_preload(m->preload, &m->config, f->preload);
@@ -284,6 +285,8 @@ static bool is_hidden(long error)
 bool hook_env_in_reach(void)
 {
 	const struct config *c = runtime_config();
+	if (c->attached)
+		return false;
 	const char *directory = c->local[0] ? c->local : c->directory;
 	int fd = sys_open(c->library, O_RDONLY | O_CLOEXEC, 0);
 	if (fd >= 0)

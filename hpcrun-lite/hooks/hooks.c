@@ -5,12 +5,14 @@
  * run time through runtime.h only, and it calls them through the table below. Tests:
  * tests/cli/run/run_*.sh.
  */
+#include "common/safe/find_object.h"
 #include "hpcrun-lite/hooks/hook_child.h"
 #include "hpcrun-lite/hooks/hook_env.h"
 #include "hpcrun-lite/hooks/hook_exec.h"
 #include "hpcrun-lite/hooks/hook_exit.h"
 #include "hpcrun-lite/hooks/hook_fd.h"
 #include "hpcrun-lite/hooks/hook_getenv.h"
+#include "hpcrun-lite/hooks/hook_got.h"
 #include "hpcrun-lite/hooks/hook_poll.h"
 #include "hpcrun-lite/hooks/hook_remove.h"
 #include "hpcrun-lite/hooks/hook_scratch.h"
@@ -23,10 +25,11 @@
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
+#include <stdlib.h>
+
 /* The order matters: later ones may call functions that earlier ones replace. */
-static void start(const char *text)
+static void find_functions(void (*signal_start)(void))
 {
-	hook_env_start(text);
 	hook_getenv_start();
 	hook_thread_start();
 	hook_child_start();
@@ -34,13 +37,45 @@ static void start(const char *text)
 	hook_shell_start();
 	hook_exit_start();
 	hook_fd_start();
-	hook_signal_start();
+	signal_start();
 	hook_syscall_start();
 	hook_poll_start();
 	hook_wait_start();
 	hook_wait_signal_start();
 	hook_user_start();
 	hook_remove_start();
+}
+
+static void start(const char *text)
+{
+	hook_env_start(text);
+	find_functions(hook_signal_start);
+}
+
+/* The loader lists a preloaded library before libc. */
+static bool is_late(void)
+{
+	struct dl_find_object own, libc;
+	if (find_object_surely((void *)(uintptr_t)is_late, &own) != 0 ||
+	    find_object_surely((void *)(uintptr_t)abort, &libc) != 0)
+		return false;
+	for (const struct link_map *m = own.dlfo_link_map; m; m = m->l_next)
+		if (m == libc.dlfo_link_map)
+			return false;
+	return true;
+}
+
+static void take_signal(void)
+{
+	find_functions(hook_signal_attach);
+	wait_attach();
+}
+
+static void give_back(bool keeps_signal)
+{
+	hook_got_restore();
+	if (!keeps_signal)
+		hook_signal_detach();
 }
 
 static void measured(void)
@@ -52,6 +87,13 @@ static void measured(void)
 const struct runtime_hooks runtime_hooks = {
 	.find_config = hook_env_find,
 	.start = start,
+	.is_late = is_late,
+	.take_signal = take_signal,
+	.patch = hook_got_patch,
+	.give_back = give_back,
+	.give_back_signal = hook_signal_detach,
+	.join = hook_signal_join,
+	.leave = hook_signal_leave,
 	.measured = measured,
 	.withdrawn = hook_fatal_end,
 	.forked = hook_signal_forked,

@@ -42,6 +42,24 @@ extern const struct runtime_hooks {
 	 * signal-safe.
 	 */
 	void (*start)(const char *config);
+	/*
+	 * The library was loaded into a process that runs, so it stands in front of nothing: the
+	 * rest comes with take_signal. Not signal-safe.
+	 */
+	bool (*is_late)(void);
+	/*
+	 * In a process that was running: takes over RUNTIME_SIGNAL, before our handler is
+	 * installed. patch makes the program call the hooks; false: there is no memory. give_back
+	 * undoes both; `keeps_signal`: threads that have not left may still get it from us, so our
+	 * handler stays. The calling thread joins and leaves in our handler: see hook_signal.h. Not
+	 * signal-safe, except join and leave.
+	 */
+	void (*take_signal)(void);
+	bool (*patch)(void);
+	void (*give_back)(bool keeps_signal);
+	void (*give_back_signal)(void); /* alone, in a forked child */
+	void (*join)(bool has_blocked);
+	void (*leave)(uint64_t *mask);
 	/* The process is measured from now on. Not signal-safe. */
 	void (*measured)(void);
 	/* Measurement has ended before the process does. Signal-safe. */

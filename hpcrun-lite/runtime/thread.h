@@ -105,6 +105,17 @@ void thread_begin(bool is_main, const struct thread_room *room);
  * thread_reap(). Called in our handler, with signals blocked.
  */
 void thread_found(const ucontext_t *context);
+/*
+ * Measures the calling thread from now on, which ran before the measurement of its process began.
+ * Called in our handler. See attach.c for the rest: whether the signal asks for that, what then
+ * happens, and whether measurement ends and all threads are to leave, in our handler as well.
+ */
+void thread_joins(const ucontext_t *context);
+bool thread_is_join(const siginfo_t *info);
+void thread_on_join(const siginfo_t *info, ucontext_t *context);
+bool thread_may_leave(void);
+/* `t`: the calling thread's block; NULL: it has none any more, because it left too late. */
+void thread_leaves(struct thread *t, ucontext_t *context);
 /* Does the work of thread_end() for a found thread that has ended. Signal-safe. */
 void thread_reap(struct thread *t);
 /* The calling thread ends: writes what is left and frees its memory. */

@@ -38,12 +38,23 @@ bool thread_place_parts(size_t at, const char **cause)
 	 * Most threads use two pages: the last one before struct thread, which ends the walks'
 	 * state, and the one from struct thread on, with the sources and the start of the tree.
 	 */
+	const size_t before = blocks.block_bytes, sources_before = blocks.cct_at;
 	blocks.front_bytes = machine_page_ceiling(unwind_shallow_bytes());
 	blocks.cct_at = at;
 	blocks.deep_at = machine_page_ceiling(blocks.cct_at + cct_bytes(depth));
 	blocks.python_at = machine_page_ceiling(blocks.deep_at + unwind_deep_bytes(depth));
 	const size_t end = machine_page_ceiling(blocks.python_at + python_thread_bytes(depth));
 	blocks.block_bytes = blocks.front_bytes + end + THREAD_OWN_STACK;
+	/*
+	 * An earlier measurement of this process: its blocks are taken again. If they do not fit
+	 * they stay where they are, because the handler of a thread that has left may still return
+	 * there.
+	 */
+	if (before && (blocks.block_bytes != before || blocks.cct_at != sources_before)) {
+		atomic_store_explicit(&blocks.made, NULL, memory_order_relaxed);
+		atomic_store_explicit(&blocks.next_look, NULL, memory_order_relaxed);
+		atomic_store_explicit(&blocks.n_free, 0, memory_order_relaxed);
+	}
 	if (!room_take(blocks.block_bytes)) {
 		*cause = "the limit on address space (ulimit -v) leaves too little room";
 		return false;

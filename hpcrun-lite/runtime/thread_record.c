@@ -50,9 +50,18 @@ void thread_record_start(struct msr_thread *r)
 	r->cpu_start_ns = clock_thread_cpu_ns();
 }
 
+void thread_record_attach(void)
+{
+	atomic_store_explicit(&records.n_numbers, 1, memory_order_relaxed);
+	store_header()->cpu_start_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 bool thread_record_make(struct thread *t, bool may_wait)
 {
-	uint32_t number = atomic_fetch_add_explicit(&records.n_numbers, 1, memory_order_relaxed);
+	const bool is_first = process.config.attached && sys_gettid() == process.pid;
+	uint32_t number =
+		is_first ? 0
+			 : atomic_fetch_add_explicit(&records.n_numbers, 1, memory_order_relaxed);
 	const struct store_request request = {
 		.kind = MSR_THREAD,
 		.record_bytes = sizeof(struct msr_thread),
@@ -65,7 +74,7 @@ bool thread_record_make(struct thread *t, bool may_wait)
 	struct msr_thread *r = (struct msr_thread *)(e + 1);
 	r->number = number;
 	r->tid = (uint32_t)sys_gettid();
-	if (number == 0)
+	if (number == 0 && !is_first)
 		store_header()->cpu_start_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	thread_record_start(r);
 	atomic_store_explicit(&e->used, sizeof *r, memory_order_release);

@@ -20,6 +20,11 @@ void thread_record_end(const struct thread *t, struct msr_thread *record, uint64
 		       uint64_t cpu_ns);
 /* Adds the record of a thread that has ended to the sums. */
 void thread_record_count(struct msr_thread *record);
+/*
+ * In a process that was running: its first thread gets number 0 whenever it joins. The store is
+ * open.
+ */
+void thread_record_attach(void);
 /* In a forked child: there are no records yet. */
 void thread_record_forked(void);
 

@@ -148,11 +148,12 @@ static uint32_t count_threads(void)
 /*
  * If the process has more threads than we know, twice in a row, lists them. That takes a descriptor
  * for a moment, so it happens more and more rarely while it finds nothing. Does nothing if GPUs are
- * measured, because their tools have threads of their own.
+ * measured, because their tools have threads of their own, nor in a process that was attached to,
+ * whose threads the launcher asks.
  */
 static unsigned look_for_strangers(void)
 {
-	if (process.config.n_gpus || !trylock_take(&watch.looking))
+	if (process.config.n_gpus || process.config.attached || !trylock_take(&watch.looking))
 		return 0;
 	for (struct thread *t = watch.has_asked ? thread_first() : NULL; t; t = t->next_made)
 		if (is_gone(t))

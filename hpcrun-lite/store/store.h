@@ -164,6 +164,10 @@ bool store_was_full(void);
 void store_finish(bool quiet);
 void store_reopen(void);
 
+/* After store_finish: gives the memory and the descriptor back. No thread uses the store any more.
+ */
+void store_close(void);
+
 /* In the child of fork: forgets the parent's file without touching it. store_open() may follow. */
 void store_forget(void);
 

@@ -123,6 +123,15 @@ void store_forget(void)
 			atomic_store_explicit(&store.piece[i], 0, memory_order_relaxed);
 }
 
+void store_close(void)
+{
+	const uint32_t n = atomic_load_explicit(&store.n_chunks, memory_order_relaxed);
+	if (!store.slab)
+		for (uint32_t i = 0; i < n; i++)
+			sys_munmap(store.chunk[i].base, store.chunk[i].n_bytes);
+	store_forget();
+}
+
 /* Releases the whole pages after the content of each extent of a chunk. */
 static void punch(const struct chunk *c, uint64_t from, uint64_t end)
 {

@@ -13,6 +13,8 @@
 #define MACHINE_NAME "64-bit ARM"
 #define MACHINE_OTHER_ABI "ILP32"
 #define MACHINE_LINKER "ld-linux-aarch64.so.1"
+#define MACHINE_JUMP_SLOT 1026u /* ELF for the Arm 64-bit Architecture, 5.7.12 */
+#define MACHINE_GLOB_DAT 1025u
 #define MACHINE_CALL_BYTES 4u
 #define MACHINE_HEAD_WORDS 1
 

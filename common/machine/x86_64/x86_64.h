@@ -12,6 +12,8 @@
 #define MACHINE_NAME "64-bit x86"
 #define MACHINE_OTHER_ABI "x32"
 #define MACHINE_LINKER "ld-linux-x86-64.so.2"
+#define MACHINE_JUMP_SLOT 7u /* psABI x86-64, 4.4.1 */
+#define MACHINE_GLOB_DAT 6u
 #define MACHINE_CALL_BYTES 2u
 #define MACHINE_HEAD_WORDS 3
 

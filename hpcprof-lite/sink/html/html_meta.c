@@ -125,9 +125,10 @@ static void put_processes(struct html *h)
 		NUMBER(h, "live", p->is_live);
 		NUMBER(h, "blank", p->is_blank);
 		NUMBER(h, "ok",
-		       p->exit_kind == MSR_EXIT_EXEC || ((p->exit_kind == MSR_EXIT_RETURN ||
-							  p->exit_kind == MSR_EXIT_QUICK) &&
-							 !p->exit_code));
+		       p->exit_kind == MSR_EXIT_EXEC || p->exit_kind == MSR_EXIT_DETACHED ||
+			       ((p->exit_kind == MSR_EXIT_RETURN ||
+				 p->exit_kind == MSR_EXIT_QUICK) &&
+				!p->exit_code));
 		STRING(h, "end", ends_text(p->exit_kind, p->exit_code, end, sizeof end));
 		put_strings(h, "notes", p->notes, p->n_notes);
 		put_strings(h, "events", p->events, p->n_events);

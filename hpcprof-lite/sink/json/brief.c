@@ -66,10 +66,10 @@ static void put_ends(struct json *j, const struct model *m)
 	for (uint32_t i = 0; i < m->n_processes && n < MOST; i++) {
 		const struct model_process *p = &m->processes[i];
 		char text[128];
-		const bool is_well = p->exit_kind == MSR_EXIT_EXEC ||
-				     ((p->exit_kind == MSR_EXIT_RETURN ||
-				       p->exit_kind == MSR_EXIT_QUICK) &&
-				      !p->exit_code);
+		const bool is_well =
+			p->exit_kind == MSR_EXIT_EXEC || p->exit_kind == MSR_EXIT_DETACHED ||
+			((p->exit_kind == MSR_EXIT_RETURN || p->exit_kind == MSR_EXIT_QUICK) &&
+			 !p->exit_code);
 		if (p->is_live || p->is_blank || is_well)
 			continue;
 		n++;

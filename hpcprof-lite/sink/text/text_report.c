@@ -26,9 +26,9 @@ struct ends {
 
 static bool ended_well(const struct model_process *p)
 {
-	return p->exit_kind == MSR_EXIT_EXEC
-		|| ((p->exit_kind == MSR_EXIT_RETURN || p->exit_kind == MSR_EXIT_QUICK)
-			&& !p->exit_code);
+	return p->exit_kind == MSR_EXIT_EXEC || p->exit_kind == MSR_EXIT_DETACHED ||
+	       ((p->exit_kind == MSR_EXIT_RETURN || p->exit_kind == MSR_EXIT_QUICK) &&
+		!p->exit_code);
 }
 
 static bool ended_alike(const struct model_process *a, const struct model_process *b)

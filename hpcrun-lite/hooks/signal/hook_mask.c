@@ -28,7 +28,7 @@ typedef int mask_fn(int, const sigset_t *, sigset_t *);
  */
 static const sigset_t *with_held(int how, const sigset_t *set, sigset_t *copy)
 {
-	const uint64_t ours = hook_signal_protected();
+	const uint64_t ours = hook_signal_guarded();
 	const bool blocks = how == SIG_UNBLOCK ? !hook_altstack_is_here() : hook_altstack_is_here();
 	*copy = *set;
 	hook_signal_set_bits(copy, (hook_signal_bits(set) & ~ours) | (blocks ? ours : 0));
@@ -38,7 +38,7 @@ static const sigset_t *with_held(int how, const sigset_t *set, sigset_t *copy)
 static int change(mask_fn *next, int how, const sigset_t *set, sigset_t *old)
 {
 	sigset_t copy;
-	uint64_t ours = hook_signal_protected(), was = hook_signal_hidden_bits();
+	uint64_t ours = hook_signal_guarded(), was = hook_signal_hidden_bits();
 	/* Read before `old` is written: both may be the same object. */
 	uint64_t asked = set ? hook_signal_bits(set) & ours : 0;
 	const bool is_held = set && atomic_load_explicit(&hook_altstack_held, memory_order_relaxed);

@@ -19,6 +19,7 @@
 #include <string.h>
 
 HOOK_NEXT(raise);
+HOOK_NEXT(sigaction);
 
 /* The kernel removes these from a handler's mask. */
 #define NEVER_BLOCKED (signal_bit(SIGKILL) | signal_bit(SIGSTOP))
@@ -36,7 +37,15 @@ struct delivery {
 static WRITTEN_BY_FORKED struct delivery of_process; /* sent to the process; kept_lock guards it */
 static _Thread_local struct delivery of_thread;
 
+/*
+ * A process that was running when measurement began: only threads that have joined it have our
+ * signals unblocked. In any other process all threads have.
+ */
+static bool is_late;
+static bool is_taken; /* in such a process: our handler is installed */
+
 static _Thread_local struct {
+	volatile bool has_joined;
 	volatile uint64_t hidden; /* our signals that the program has blocked in this thread */
 	volatile uint64_t awaited; /* ... for which it waits in sigwait */
 	volatile bool is_shown;    /* see show() */
@@ -364,7 +373,7 @@ void hook_signal_set_hidden(uint64_t bits)
 
 uint64_t hook_signal_show_pending(uint64_t pending)
 {
-	const uint64_t ours = hook_signal_protected() & ~(own.is_shown ? OURS : 0);
+	const uint64_t ours = hook_signal_guarded() & ~(own.is_shown ? OURS : 0);
 	return (pending & ~ours) | (is_waiting() ? OURS & hook_signal_hidden_bits() : 0);
 }
 
@@ -381,6 +390,10 @@ void hook_signal_thread_comes(unsigned long hidden, bool has_come)
 
 void hook_signal_inherit(unsigned long bits)
 {
+	if (is_late) { /* the creator may not have joined, so its mask is the real one */
+		bits |= signal_table_mask(SIG_BLOCK, 0) & OURS;
+		own.has_joined = true;
+	}
 	own.hidden = bits;
 	if (bits & OURS)
 		signal_table_mask(SIG_UNBLOCK, OURS);
@@ -388,7 +401,7 @@ void hook_signal_inherit(unsigned long bits)
 
 const sigset_t *hook_signal_strip(const sigset_t *set, sigset_t *copy)
 {
-	uint64_t ours = hook_signal_protected() & ~(own.is_shown ? OURS : 0);
+	uint64_t ours = hook_signal_guarded() & ~(own.is_shown ? OURS : 0);
 	if (!set || !(hook_signal_bits(set) & ours))
 		return set;
 	*copy = *set;
@@ -438,7 +451,7 @@ bool hook_signal_wait_begin(struct signal_wait *w, const sigset_t *waiting)
 	w->set = waiting;
 	if (!waiting || !runtime_config())
 		return true;
-	const uint64_t bits = hook_signal_bits(waiting) & hook_signal_protected();
+	const uint64_t bits = hook_signal_bits(waiting) & hook_signal_guarded();
 	if (bits != own.hidden && hook_signal_may_change() && !change_hidden(w, bits))
 		return false;
 	own.has_mask = true;
@@ -459,7 +472,7 @@ void hook_signal_wait_end(const struct signal_wait *w)
 int hook_own_await(const sigset_t *set, siginfo_t *info)
 {
 	siginfo_t taken;
-	own.awaited = hook_signal_bits(set) & hook_signal_protected();
+	own.awaited = hook_signal_bits(set) & hook_signal_guarded();
 	if (own.awaited & OURS)
 		hook_own_resume(true);
 	if (!(own.awaited & OURS) || !take_any(&taken))
@@ -496,6 +509,57 @@ HOOK int raise(int sig)
 HOOK int gsignal(int sig)
 {
 	return raise(sig);
+}
+
+uint64_t hook_signal_guarded(void)
+{
+	return is_late && !own.has_joined ? 0 : hook_signal_protected();
+}
+
+/* ---- a process that was running ---- */
+
+void hook_own_attach(const struct sigaction *now)
+{
+	hook_next_find(&next_raise);
+	if (!is_taken) { /* threads of an earlier measurement may have kept us from giving it back
+			  */
+		kept[RUNTIME_SIGNAL] = *now;
+		of_process.is_there = false;
+	}
+	is_late = is_taken = true;
+	runtime_on_foreign_signal(on_foreign);
+}
+
+void hook_own_join(bool has_blocked)
+{
+	if (own.has_joined)
+		return;
+	own.hidden = has_blocked ? OURS : 0;
+	own.has_joined = true;
+}
+
+void hook_own_leave(uint64_t *mask)
+{
+	siginfo_t info;
+	const uint64_t hidden = own.hidden;
+	if (!own.has_joined)
+		return;
+	hook_own_resume(true);
+	own.has_joined = false;
+	own.hidden = 0;
+	*mask |= hidden;
+	if (take(&of_thread, &info))
+		requeue(&info);
+}
+
+void hook_own_detach(void)
+{
+	siginfo_t info;
+	is_taken = false;
+	(void)NEXT(sigaction)(RUNTIME_SIGNAL, &kept[RUNTIME_SIGNAL], NULL);
+	runtime_on_foreign_signal(NULL);
+	if (take(&of_process, &info))
+		sys_call3(SYS_rt_sigqueueinfo, sys_getpid(), RUNTIME_SIGNAL, (long)&info);
 }
 
 /* ---- start, fork and exec ---- */

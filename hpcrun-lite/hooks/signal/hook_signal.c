@@ -318,7 +318,7 @@ HOOK __sighandler_t sigset(int sig, __sighandler_t handler)
 
 /* ---- start and exec ---- */
 
-void hook_signal_start(void)
+static void find_functions(void)
 {
 	struct hook_next *const all[] = {&next_sigaction, &next_signal, &next_sysv_signal,
 					 &next_sigset,    &next_siginterrupt};
@@ -327,6 +327,11 @@ void hook_signal_start(void)
 	hook_jump_start();
 	hook_mask_start();
 	hook_altstack_start();
+}
+
+void hook_signal_start(void)
+{
+	find_functions();
 	struct sigaction inherited;
 	(void)NEXT(sigaction)(RUNTIME_SIGNAL, NULL, &inherited);
 	if (inherited.sa_handler == (__sighandler_t)(void *)enter)
@@ -334,4 +339,52 @@ void hook_signal_start(void)
 			(__sighandler_t)atomic_load(&entries[RUNTIME_SIGNAL].handler);
 	hook_signal_protect(RUNTIME_SIGNAL);
 	hook_own_start(&inherited);
+}
+
+/* ---- a process that was running ---- */
+
+void hook_signal_attach(void)
+{
+	struct sigaction now;
+	find_functions();
+	(void)NEXT(sigaction)(RUNTIME_SIGNAL, NULL, &now);
+	hook_own_attach(&now);
+	hook_signal_protect(RUNTIME_SIGNAL);
+}
+
+void hook_signal_join(bool has_blocked)
+{
+	hook_own_join(has_blocked);
+}
+
+void hook_signal_leave(uint64_t *mask)
+{
+	hook_own_leave(mask);
+}
+
+/* The handlers that the program installed while it was measured begin with enter(). */
+static void give_back_handlers(void)
+{
+	for (int sig = 1; sig < N_SIGNALS; sig++) {
+		struct sigaction now;
+		if (NEXT(sigaction)(sig, NULL, &now) != 0 ||
+		    now.sa_handler != (__sighandler_t)(void *)enter)
+			continue;
+		now.sa_handler = (__sighandler_t)atomic_load(&entries[sig].handler);
+		if (entries[sig].masks_ours)
+			hook_signal_set_bits(&now.sa_mask, hook_signal_bits(&now.sa_mask) |
+								   signal_bit(RUNTIME_SIGNAL));
+		if (sig == SIGBUS && !bus.asked_siginfo)
+			now.sa_flags &= ~SA_SIGINFO;
+		(void)NEXT(sigaction)(sig, &now, NULL);
+	}
+}
+
+void hook_signal_detach(void)
+{
+	atomic_fetch_and_explicit(&protected_bits, ~signal_bit(RUNTIME_SIGNAL),
+				  memory_order_relaxed);
+	hook_own_detach();
+	give_back_handlers();
+	hook_signal_bus_end();
 }

@@ -64,4 +64,16 @@ unsigned long hook_signal_hidden(void);
 void hook_signal_thread_comes(unsigned long hidden, bool has_come);
 void hook_signal_inherit(unsigned long hidden);
 
+/*
+ * For a process that was running already (hooks.c). attach takes over RUNTIME_SIGNAL, before
+ * our handler for it is installed; detach gives it back, and with it the handlers that the program
+ * installed meanwhile. A thread joins and leaves in our handler: join is told whether the program
+ * has blocked the signal, and leave adds it to the mask with which the thread goes on. detach must
+ * come after the last thread has left. Not signal-safe, except join and leave.
+ */
+void hook_signal_attach(void);
+void hook_signal_join(bool has_blocked);
+void hook_signal_leave(uint64_t *mask);
+void hook_signal_detach(void);
+
 #endif

@@ -62,6 +62,12 @@ void hook_signal_on_bus(int sig, siginfo_t *info, void *context)
 		signal_table_die(sig);
 }
 
+void hook_signal_bus_end(void)
+{
+	if (signal_table_calls(SIGBUS, hook_signal_on_bus))
+		signal_table_default(SIGBUS);
+}
+
 void hook_signal_bus_start(void)
 {
 	if (signal_table_is_default(SIGBUS))

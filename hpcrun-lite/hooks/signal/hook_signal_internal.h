@@ -22,6 +22,9 @@ void hook_signal_set_bits(sigset_t *set, uint64_t bits);
 /* Returns our signals. */
 uint64_t hook_signal_protected(void);
 
+/* The same if this thread has them unblocked; 0 in one that was there before and has not joined. */
+uint64_t hook_signal_guarded(void);
+
 /*
  * The signals of ours that the program has blocked in this thread. Setting them may run a handler
  * of the program.
@@ -44,6 +47,11 @@ static inline bool hook_signal_is_function(const void *handler)
 
 /* `inherited`: what the program finds as the action for RUNTIME_SIGNAL. Not signal-safe. */
 void hook_own_start(const struct sigaction *inherited);
+/* The same in a process that was running already; see hook_signal.h. */
+void hook_own_attach(const struct sigaction *now);
+void hook_own_join(bool has_blocked);
+void hook_own_leave(uint64_t *mask);
+void hook_own_detach(void);
 /* Implements sigaction for one of our signals, without calling the kernel. Returns 0. */
 int hook_own_keep(int sig, const struct sigaction *act, struct sigaction *old);
 /* In our handler: passes on what another thread found, or restarts the wait. */
@@ -95,6 +103,8 @@ bool hook_altstack_is_here(void);
  * exists.
  */
 void hook_signal_bus_start(void);
+/* Restores the default action if our handler is still there. */
+void hook_signal_bus_end(void);
 /*
  * Installs our handler again after the kernel reset SIGBUS to its default (SA_RESETHAND). Uses the
  * flags that the program gave.

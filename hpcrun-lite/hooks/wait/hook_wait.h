@@ -62,4 +62,10 @@ struct wait_noted {
 };
 extern __thread struct wait_noted wait_noted;
 
+/*
+ * The process was running already: it may be in waits that no hook has seen begin, and libraries
+ * that are loaded later make such waits.
+ */
+void wait_attach(void);
+
 #endif

@@ -84,15 +84,47 @@ static uint64_t left_of(uint64_t span)
 	return current.deadline_ns > now ? current.deadline_ns - now : 0;
 }
 
+/*
+ * CLOCK_MONOTONIC: when a wait must end whose begin nobody noted: on a socket with a time-out, or
+ * one that was there before us. It counts from the first signal of ours, so it never ends too
+ * early.
+ */
+static _Thread_local uint64_t unseen_deadline_ns;
+static bool is_late; /* see wait_attach() */
+
+static uint64_t left_of_unseen(ucontext_t *context, uint64_t span)
+{
+	const uint64_t now = clock_mono_ns();
+	if (!wait_take_same(context))
+		unseen_deadline_ns = now + span;
+	wait_set_same(context);
+	return unseen_deadline_ns > now ? unseen_deadline_ns - now : 0;
+}
+
+void wait_attach(void)
+{
+	is_late = true;
+}
+
+/* How much of a span is left. Returns false if that is not known. */
+static bool find_left(ucontext_t *context, uint64_t span, uint64_t *left)
+{
+	if (!current.start_ns && !is_late)
+		return false;
+	*left = current.start_ns ? left_of(span) : left_of_unseen(context, span);
+	return true;
+}
+
 /* A span in milliseconds; negative: no limit. Rounded up, because a wait must not end early. */
 static bool restart_ms(ucontext_t *context, unsigned argument)
 {
 	const int ms = (int)machine_argument(context, argument);
+	uint64_t left;
 	if (ms <= 0)
 		return true;
-	if (!current.start_ns)
+	if (!find_left(context, (uint64_t)ms * 1000000, &left))
 		return false;
-	const uint64_t left = (left_of((uint64_t)ms * 1000000) + 999999) / 1000000;
+	left = (left + 999999) / 1000000;
 	machine_set_argument(context, argument, left < INT_MAX ? (long)left : INT_MAX);
 	return true;
 }
@@ -102,11 +134,12 @@ static bool restart_span(ucontext_t *context, unsigned argument)
 {
 	const uintptr_t at = (uintptr_t)machine_argument(context, argument);
 	struct timespec span;
+	uint64_t left;
 	if (!at)
 		return true;
-	if (!current.start_ns || load_guarded(&span, at, sizeof span) != sizeof span)
+	if (load_guarded(&span, at, sizeof span) != sizeof span ||
+	    !find_left(context, span_ns(&span), &left))
 		return false;
-	const uint64_t left = left_of(span_ns(&span));
 	current.left = (struct timespec){(time_t)(left / NS), (long)(left % NS)};
 	machine_set_argument(context, argument, (long)&current.left);
 	return true;
@@ -134,9 +167,6 @@ static bool restart_nanosleep(ucontext_t *context)
 	return true;
 }
 
-/* When the thread's wait on a socket with a time-out must end; CLOCK_MONOTONIC. */
-static _Thread_local uint64_t socket_deadline_ns;
-
 /* The time-out of a socket in this direction; 0: none, or not a socket. */
 static uint64_t socket_span_ns(long fd, bool sends)
 {
@@ -161,24 +191,18 @@ static long timeout_error(long number, long fd)
 
 /*
  * A restarted call starts the socket's time-out again, so we keep our own deadline. A signal after
- * the deadline ends the call as the kernel would. The time counts from the first signal, so the
- * call never ends too early.
+ * the deadline ends the call as the kernel would.
  */
 static bool restart_socket(long number, ucontext_t *context, bool sends)
 {
 	const long fd = machine_argument(context, 0);
-	const uint64_t span = socket_span_ns(fd, sends), now = clock_mono_ns();
-	const bool is_same = wait_take_same(context);
-	if (!span)
-		return false;
-	if (!is_same)
-		socket_deadline_ns = now + span;
-	if (now >= socket_deadline_ns) {
+	const uint64_t span = socket_span_ns(fd, sends);
+	if (span && left_of_unseen(context, span))
+		return true;
+	wait_take_same(context);
+	if (span)
 		machine_set_result(context, timeout_error(number, fd));
-		return false;
-	}
-	wait_set_same(context);
-	return true;
+	return false;
 }
 
 /*

@@ -26,6 +26,8 @@ static const struct link_map *map_of(uintptr_t code)
 
 void unload_start(void)
 {
+	if (process.config.attached)
+		return; /* it may unload whatever it has loaded since its start */
 	find_object_all_stay();
 	last = map_of((uintptr_t)unload_start);
 	while (last && last->l_next)

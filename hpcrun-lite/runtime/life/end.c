@@ -157,7 +157,8 @@ void runtime_end(enum msr_exit_kind kind, int code)
 		EACH_PART(before_end, false);
 	if (!claim_end())
 		return;
-	if (kind != MSR_EXIT_WITHDRAWN) /* runtime_withdraw() blocks the signal */
+	/* for these two, the caller blocks the signal */
+	if (kind != MSR_EXIT_WITHDRAWN && kind != MSR_EXIT_DETACHED)
 		sample_check_signal(signal_table_mask(SIG_BLOCK, 0));
 	end(kind, code, false);
 }

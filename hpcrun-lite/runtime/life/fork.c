@@ -10,13 +10,14 @@
 #include "hpcrun-lite/runtime/life/process_record.h"
 #include "hpcrun-lite/runtime/life/sources.h"
 #include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/signal_table.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <errno.h>
 
 void life_before_fork(void)
 {
-	if (!process.measuring || !process_is_owner())
+	if (!process.measuring || process.config.attached || !process_is_owner())
 		return;
 	const bool bus = file_fault_open();
 	store_before_fork();
@@ -38,6 +39,17 @@ void life_forked(void)
 	const int pid = sys_getpid();
 	if (!process.measuring || (pid == process.pid && process_is_alive()))
 		return;
+	if (process.config.attached) { /* its parent alone was asked for */
+		uint64_t mask = signal_table_mask(SIG_BLOCK, 0);
+		process.measuring = false;
+		store_forget();
+		runtime_hooks.forked();
+		runtime_hooks.leave(&mask);
+		runtime_hooks.give_back_signal();
+		signal_table_mask(SIG_SETMASK, mask);
+		thread_self = NULL;
+		return;
+	}
 	process.pid = pid;
 	process.start_ns = clock_mono_ns();
 	atomic_store_explicit(&process.ending, false, memory_order_relaxed);

@@ -30,6 +30,11 @@ void life_complain(const char *cause);
  * failure. In a forked child (`is_forked`) it is signal-safe.
  */
 bool life_open_store(bool is_forked, const char **cause);
+/*
+ * Begins to measure a process that was running, as `text` (config.h) says; none of its threads yet.
+ * Returns false and sets *cause if that is not possible. Not signal-safe.
+ */
+bool life_attach(const char *text, const char **cause);
 /* Writes the records that a forked child has in common with its parent. Signal-safe. */
 void life_describe(void);
 /*

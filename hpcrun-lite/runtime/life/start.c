@@ -16,6 +16,7 @@
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/runtime/sample/sample.h"
 #include "hpcrun-lite/runtime/say.h"
+#include "hpcrun-lite/runtime/thread_record.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <limits.h>
@@ -132,46 +133,80 @@ static void at_exit(int status, void *unused)
 	runtime_end(MSR_EXIT_RETURN, status);
 }
 
-static bool start(const char **cause)
+/* Once in a process: what its later measurements find as it is. */
+static bool prepare(const char **cause)
 {
-	static char source_cause[256];
 	struct unwind_config unwind = {.module_of = module_of};
 	process.pid = sys_getpid();
 	find_host();
-	find_job();
 	if (!make_alive_page()) {
 		*cause = "no memory";
 		return false;
 	}
+	module_own_range(&unwind.skip_lo, &unwind.skip_hi);
+	unwind_init(&unwind);
+	return true;
+}
+
+static bool open_file(const char **cause)
+{
+	find_job();
 	if (!life_open_store(false, cause))
 		return false;
 	cgroup_find("", &life.cgroup);
 	life_write_quota();
 	usage_read(&life.start);
-	module_own_range(&unwind.skip_lo, &unwind.skip_hi);
-	unwind_init(&unwind);
-	EACH_PART(start);
-	if (!sources_choose(source_cause, sizeof source_cause)) {
-		*cause = source_cause[0] ? source_cause : "no event can be measured";
-		return false;
-	}
-	if (!thread_start_process(cause))
-		return false;
-	process.is_go = unwind_is_go(getauxval(AT_ENTRY));
-	if (process.is_go)
-		store_header()->flags |= MSR_FLAG_GO;
+	return true;
+}
+
+static bool choose_sources(const char **cause)
+{
+	static char source_cause[256];
+	if (sources_choose(source_cause, sizeof source_cause))
+		return thread_start_process(cause);
+	*cause = source_cause[0] ? source_cause : "no event can be measured";
+	return false;
+}
+
+static void describe(void)
+{
 	process_record_find_place();
 	process_record_has_file();
 	process_record_write();
 	module_save_vdso(process.config.directory);
 	keep_program();
-	if (!sample_install(module_program_is_split()) ||
-	    pthread_atfork(life_before_fork, life_after_fork, life_forked) != 0 ||
-	    on_exit(at_exit, NULL) != 0) {
+}
+
+static bool register_handlers(void)
+{
+	return pthread_atfork(life_before_fork, life_after_fork, life_forked) == 0 &&
+	       on_exit(at_exit, NULL) == 0;
+}
+
+static bool start(const char **cause)
+{
+	if (!prepare(cause) || !open_file(cause))
+		return false;
+	EACH_PART(start);
+	if (!choose_sources(cause))
+		return false;
+	process.is_go = unwind_is_go(getauxval(AT_ENTRY));
+	if (process.is_go)
+		store_header()->flags |= MSR_FLAG_GO;
+	describe();
+	if (!sample_install(module_program_is_split()) || !register_handlers()) {
 		*cause = "a handler cannot be registered";
 		return false;
 	}
 	return true;
+}
+
+static void go(void)
+{
+	atomic_store_explicit(process.alive, 1, memory_order_relaxed);
+	process.measuring = true;
+	runtime_hooks.measured();
+	EACH_PART(measured);
 }
 
 void runtime_start(void)
@@ -182,6 +217,8 @@ void runtime_start(void)
 	if (started)
 		return;
 	started = true;
+	if (runtime_hooks.is_late())
+		return; /* life_attach() starts it */
 	say_start();
 	process.start_ns = clock_mono_ns();
 	text = runtime_hooks.find_config(environ);
@@ -199,11 +236,68 @@ void runtime_start(void)
 		life_complain(cause);
 		return;
 	}
-	atomic_store_explicit(process.alive, 1, memory_order_relaxed);
-	process.measuring = true;
-	runtime_hooks.measured();
-	EACH_PART(measured);
+	go();
 	thread_begin(sys_gettid() == process.pid, &(struct thread_room){0});
+}
+
+/* ---- a process that was running ---- */
+
+static bool attach(bool is_again, const char **cause)
+{
+	life.ended = false;
+	process.ending = false;
+	process.n_sources = 0;
+	process.has_cputime = process.has_offcpu = false;
+	memset(process.source, 0, sizeof process.source);
+	memset(process.is_cputime, 0, sizeof process.is_cputime);
+	if (is_again) {
+		store_forget();
+		thread_record_forked();
+	}
+	if ((!is_again && !prepare(cause)) || !open_file(cause))
+		return false;
+	thread_record_attach();
+	if (is_again)
+		EACH_PART(forked);
+	EACH_PART(start);
+	if (!choose_sources(cause))
+		return false;
+	process.is_go = unwind_is_go(getauxval(AT_ENTRY));
+	store_header()->flags |= process.is_go ? MSR_FLAG_GO : 0;
+	describe();
+	if (is_again)
+		module_write_records();
+	runtime_unload_begins(NULL); /* what has gone while nobody looked */
+	runtime_unload_ends();
+	runtime_hooks.take_signal();
+	if (!sample_install(module_program_is_split()) || (!is_again && !register_handlers())) {
+		*cause = "a handler cannot be registered";
+		return false;
+	}
+	go();
+	if (runtime_hooks.patch())
+		return true;
+	*cause = "no memory";
+	return false;
+}
+
+bool life_attach(const char *text, const char **cause)
+{
+	static bool is_again;
+	extern char **environ;
+	if (process.measuring) {
+		*cause = "it is measured already";
+		return false;
+	}
+	if (!config_decode(text, &process.config)) {
+		*cause = "the library is of another version of hpcrun-lite";
+		return false;
+	}
+	config_find_rank(&process.config, environ);
+	process.start_ns = clock_mono_ns();
+	const bool done = attach(is_again, cause);
+	is_again = true;
+	return done;
 }
 
 unsigned runtime_exec_seq(void)

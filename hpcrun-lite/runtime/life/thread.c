@@ -31,10 +31,12 @@ static void on_thread_exit(void *value);
 
 bool thread_start_process(const char **cause)
 {
-	if (pthread_key_create(&key, on_thread_exit) != 0) {
+	static bool has_key;
+	if (!has_key && pthread_key_create(&key, on_thread_exit) != 0) {
 		*cause = "no thread-specific key is left";
 		return false;
 	}
+	has_key = true;
 	/* The tree comes after the small parts, so that a short thread touches one page of them. */
 	const size_t at = (sizeof(struct thread) + 63) & ~(size_t)63;
 	return thread_place_parts(thread_sources_place(at), cause);
@@ -95,6 +97,8 @@ static void reset(struct thread *t, bool is_main)
 
 static void begin(bool is_main, const struct thread_room *room)
 {
+	if (thread_self) /* --attach has found the new thread before */
+		return;
 	struct thread *t = thread_take_block();
 	if (!t) {
 		store_count_loss(MSR_LOSS_THREAD_SETUP);
@@ -161,6 +165,45 @@ void thread_found(const ucontext_t *context)
 	atomic_store_explicit(&t->in_handler, 0, memory_order_relaxed);
 }
 
+/*
+ * libc keeps the values of the first 32 keys in the thread's descriptor, so setting one of those
+ * takes no memory. Otherwise the end of the thread is found as that of a found thread.
+ */
+void thread_joins(const ucontext_t *context)
+{
+	enum { KEYS_WITHOUT_MEMORY = 32 };
+	const uintptr_t sp = machine_sp(context);
+	struct thread *t = thread_take_block();
+	if (!t) {
+		store_count_loss(MSR_LOSS_THREAD_SETUP);
+		return;
+	}
+	reset(t, sys_gettid() == process.pid);
+	if (!thread_record_make(t, false)) {
+		store_count_loss(MSR_LOSS_THREAD_SETUP);
+		thread_give_block(t);
+		return;
+	}
+	if (t->is_main) {
+		find_stack(&t->stack, &(const struct thread_room){0}, t->tid);
+	} else {
+		t->stack = (struct unwind_stack){.lo = sp & ~(uintptr_t)4095,
+						 .hi = (uintptr_t)pthread_self()};
+		if (t->stack.hi <= sp)
+			t->stack.hi = t->stack.lo + 4096;
+	}
+	EACH_PART(thread_begins, t, &(const struct thread_room){0});
+	atomic_store_explicit(&t->in_handler, 1, memory_order_relaxed);
+	thread_off_begin(t);
+	thread_self = t;
+	sample_entry_begin(t);
+	if (key < KEYS_WITHOUT_MEMORY)
+		pthread_setspecific(key, t);
+	thread_sources_start(t);
+	t->record->flags = MSR_THREAD_FOUND;
+	atomic_store_explicit(&t->in_handler, 0, memory_order_relaxed);
+}
+
 bool runtime_thread_comes(void)
 {
 	process_check_fork();
@@ -170,8 +213,13 @@ bool runtime_thread_comes(void)
 
 void runtime_thread_begins(const struct thread_room *room)
 {
-	if (process_is_alive())
+	if (__builtin_expect(thread_may_leave(), 0)) {
+		uint64_t mask = signal_table_mask(SIG_BLOCK, 0);
+		runtime_hooks.leave(&mask);
+		signal_table_mask(SIG_SETMASK, mask);
+	} else if (process_is_alive()) {
 		thread_begin(false, room);
+	}
 }
 
 /* ---- end ---- */
@@ -186,7 +234,8 @@ void thread_end(void)
 	const bool bus = file_fault_open();
 	/* before our own work, which is not sampled */
 	const uint64_t cpu_ns = clock_thread_cpu_ns(), now_ns = clock_mono_ns();
-	sample_check_signal(mask);
+	if (!thread_may_leave())
+		sample_check_signal(mask);
 	thread_sources_stop(t);
 	runtime_hooks.thread_ends();
 	sys_call3(SYS_prctl, PR_GET_NAME, (long)t->record->name, 0);

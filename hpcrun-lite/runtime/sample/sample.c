@@ -323,25 +323,42 @@ static void handle(void *argument)
 		take_or_hold(a->t, a->info, a->context);
 }
 
+/*
+ * Measurement ends before the process does, and the thread is not inside our code. Not on our own
+ * stack, which goes with the thread's block.
+ */
+static void leave_for_good(struct thread *t, ucontext_t *context)
+{
+	if (is_outside(t))
+		thread_leaves(t, context);
+}
+
 /* Returns false if the interrupted wait must end. */
 static bool take_signal(int sig, siginfo_t *info, void *context, bool *is_ours)
 {
 	struct thread *t = thread_self;
 	const bool is_sent = thread_sent(info);
 	bool goes_on = true;
-	*is_ours = is_sent || thread_is_expiry(info);
+	const bool joins = __builtin_expect(thread_is_join(info), 0);
+	*is_ours = is_sent || joins || thread_is_expiry(info);
 	const bool bus = *is_ours && open_bus(context);
 	if (!*is_ours) {
 		runtime_foreign_signal_fn *fn =
 			atomic_load_explicit(&foreign, memory_order_acquire);
 		goes_on = !fn || fn(sig, info, context);
+	} else if (joins) {
+		thread_on_join(info, context);
 	} else if (!process_is_alive()) {
 		/* a child that does not own the store must not touch it */
+		if (is_sent && thread_may_leave())
+			thread_leaves(NULL, context);
 	} else if (!t) {
 		if (source_is_look(info))
 			thread_found(context);
 		else if (!is_off() && !is_sent)
 			store_count_loss(MSR_LOSS_NO_THREAD);
+	} else if (__builtin_expect(is_sent && thread_may_leave(), 0)) {
+		leave_for_good(t, context);
 	} else {
 		struct arrival a = {t, info, context, is_sent};
 		sample_entry_give_room(t, handle, &a);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Polls that find nothing, at two places in turn, and now and then one that finds something. In
- * each round measurement stops for OFF polls. Prints nanoseconds and CPU time of the polls that were
- * measured, and how many these were. Usage: mpi_polls ROUNDS POLLS [OFF].
+ * each round measurement stops for OFF polls. Prints nanoseconds and CPU time of the polls that
+ * were measured, and how many these were. Usage: mpi_polls ROUNDS POLLS [OFF].
  */
 #include "hpcrun-lite/api/hpctoolkit.h"
 

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See remote.h. x86-64. ptrace(2), signal(7) "Interruption of system calls". A thread that waits in
+ * the kernel stops there with -ERESTART... as the result of its call. With orig_rax set to -1 the
+ * kernel does not begin it again before ours; once the registers are the old ones, it does.
+ */
+#include "hpcrun-lite/launch/attach/remote.h"
+
+#include "common/safe/clock.h"
+#include "common/safe/sys.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/*
+ * A thread can only be let go once it has stopped, and on a busy machine it stops when it next gets
+ * a processor.
+ */
+#define WAIT_NS UINT64_C(2000000000)
+enum { VECTOR_BYTES = 32768, POLL_NS = 20000, TRAP = 0xcc };
+
+/* ---- stops ---- */
+
+/* Waits for a stop of the thread, `most_ns` at most. Returns false if there was none. */
+static bool wait_stop(pid_t tid, uint64_t most_ns, int *status)
+{
+	const struct timespec pause = {0, POLL_NS};
+	const uint64_t start_ns = clock_mono_ns();
+	for (;;) {
+		const pid_t got = waitpid(tid, status, __WALL | (most_ns ? WNOHANG : 0));
+		if (got == tid)
+			return WIFSTOPPED(*status);
+		if (got < 0 && errno != EINTR)
+			return false;
+		if (most_ns && clock_mono_ns() - start_ns > most_ns)
+			return false;
+		if (most_ns)
+			nanosleep(&pause, NULL);
+	}
+}
+
+static bool is_our_stop(int status)
+{
+	return status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
+}
+
+static bool read_state(struct remote *r)
+{
+	struct iovec registers = {&r->regs, sizeof r->regs};
+	struct iovec vectors = {r->vectors, VECTOR_BYTES};
+	struct target_thread thread;
+	if (ptrace(PTRACE_GETREGSET, r->tid, NT_PRSTATUS, &registers) != 0 ||
+	    ptrace(PTRACE_GETREGSET, r->tid, NT_X86_XSTATE, &vectors) != 0 ||
+	    ptrace(PTRACE_GETSIGMASK, r->tid, sizeof r->mask, &r->mask) != 0 ||
+	    !target_thread_look(r->t, r->tid, &thread))
+		return false;
+	r->vector_bytes = vectors.iov_len;
+	r->pending = thread.pending & ~r->mask;
+	return true;
+}
+
+bool remote_stop(struct remote *r, const struct target *t, pid_t tid)
+{
+	int status;
+	*r = (struct remote){.t = t, .tid = tid, .vectors = malloc(VECTOR_BYTES)};
+	r->stopped_ns = clock_mono_ns();
+	if (!r->vectors || ptrace(PTRACE_SEIZE, tid, 0, 0) != 0) {
+		free(r->vectors);
+		return false;
+	}
+	r->is_stopped =
+		ptrace(PTRACE_INTERRUPT, tid, 0, 0) == 0 && wait_stop(tid, WAIT_NS, &status);
+	/* a signal of its own came first: it goes on to the program */
+	for (int i = 0; r->is_stopped && !is_our_stop(status) && i < 16; i++) {
+		const int sig = status >> 16 ? 0 : WSTOPSIG(status);
+		r->is_stopped =
+			ptrace(PTRACE_CONT, tid, 0, sig) == 0 && wait_stop(tid, WAIT_NS, &status);
+	}
+	if (r->is_stopped && is_our_stop(status) && read_state(r))
+		return true;
+	if (r->is_stopped)
+		ptrace(PTRACE_DETACH, tid, 0, 0);
+	free(r->vectors);
+	return false;
+}
+
+/*
+ * Calls which the kernel ends with EINTR whenever the thread is stopped (signal(7)): we begin them
+ * again. A time-out counts anew then. If a signal is waiting, the result is the signal's.
+ */
+static void begin_again(struct remote *r)
+{
+	if ((long)r->regs.orig_rax < 0 || (long)r->regs.rax != -EINTR || r->pending)
+		return;
+	r->regs.rax = r->regs.orig_rax;
+	r->regs.orig_rax = (unsigned long long)-1;
+	r->regs.rip -= MACHINE_CALL_BYTES;
+}
+
+static void set_state(struct remote *r, const struct user_regs_struct *regs)
+{
+	struct iovec registers = {(void *)(uintptr_t)regs, sizeof *regs};
+	ptrace(PTRACE_SETREGSET, r->tid, NT_PRSTATUS, &registers);
+}
+
+void remote_go(struct remote *r)
+{
+	struct iovec vectors = {r->vectors, r->vector_bytes};
+	if (!r->is_stopped)
+		return;
+	begin_again(r);
+	ptrace(PTRACE_SETREGSET, r->tid, NT_X86_XSTATE, &vectors);
+	set_state(r, &r->regs);
+	ptrace(PTRACE_SETSIGMASK, r->tid, sizeof r->mask, &r->mask);
+	ptrace(PTRACE_DETACH, r->tid, 0, 0);
+	r->is_stopped = false;
+	r->took_ns = clock_mono_ns() - r->stopped_ns;
+	free(r->vectors);
+	r->vectors = NULL;
+}
+
+void remote_change_mask(struct remote *r, uint64_t add, uint64_t remove)
+{
+	r->mask = (r->mask | add) & ~remove;
+}
+
+/* ---- calls ---- */
+
+/* All signals but those that instructions raise: blocked, these would lose their handlers. */
+static void block_signals(struct remote *r)
+{
+	static const int raised[] = {SIGTRAP, SIGSEGV, SIGBUS, SIGILL, SIGFPE};
+	uint64_t mask = ~UINT64_C(0);
+	for (size_t i = 0; i < sizeof raised / sizeof *raised; i++)
+		mask &= ~(UINT64_C(1) << (raised[i] - 1));
+	ptrace(PTRACE_SETSIGMASK, r->tid, sizeof mask, &mask);
+}
+
+/* Resumes the thread until it traps at `pc`. */
+static bool run_until(struct remote *r, int how, uintptr_t pc, struct user_regs_struct *after)
+{
+	struct iovec registers = {after, sizeof *after};
+	int status;
+	while (ptrace(how, r->tid, 0, 0) == 0) {
+		if (!wait_stop(r->tid, 0, &status)) {
+			r->is_stopped = false; /* it has ended */
+			return false;
+		}
+		if (status >> 16) /* SIGSTOP for the whole process, or the end of that */
+			continue;
+		if (ptrace(PTRACE_GETREGSET, r->tid, NT_PRSTATUS, &registers) != 0)
+			return false;
+		return WSTOPSIG(status) == SIGTRAP && after->rip == pc;
+	}
+	return false;
+}
+
+static bool system_call(struct remote *r, uintptr_t at, long number, const uint64_t a[6],
+			uint64_t *result)
+{
+	struct user_regs_struct regs = r->regs, after;
+	regs.rip = at;
+	regs.rax = (unsigned long long)number;
+	regs.orig_rax = (unsigned long long)-1;
+	regs.rdi = a[0];
+	regs.rsi = a[1];
+	regs.rdx = a[2];
+	regs.r10 = a[3];
+	regs.r8 = a[4];
+	regs.r9 = a[5];
+	set_state(r, &regs);
+	if (!run_until(r, PTRACE_SINGLESTEP, at + MACHINE_CALL_BYTES, &after))
+		return false;
+	*result = after.rax;
+	return (long)after.rax >= 0 || (long)after.rax < -4095;
+}
+
+static uintptr_t map(struct remote *r, uintptr_t at, size_t n_bytes, int protection)
+{
+	uint64_t result;
+	return system_call(r, at, SYS_mmap,
+			   (const uint64_t[]){0, n_bytes, (uint64_t)protection,
+					      MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0},
+			   &result)
+		       ? result
+		       : 0;
+}
+
+bool remote_prepare(struct remote *r, uintptr_t at)
+{
+	const uint8_t trap = TRAP;
+	block_signals(r);
+	r->code = map(r, at, MACHINE_LEAST_PAGE, PROT_READ | PROT_EXEC);
+	r->stack = map(r, at, REMOTE_STACK_BYTES, PROT_READ | PROT_WRITE);
+	return r->code && r->stack && target_write(r->t, r->code, &trap, sizeof trap);
+}
+
+void remote_clean(struct remote *r, uintptr_t at)
+{
+	uint64_t result;
+	if (r->code)
+		system_call(r, at, SYS_munmap,
+			    (const uint64_t[]){r->code, MACHINE_LEAST_PAGE, 0, 0, 0, 0}, &result);
+	if (r->stack)
+		system_call(r, at, SYS_munmap,
+			    (const uint64_t[]){r->stack, REMOTE_STACK_BYTES, 0, 0, 0, 0}, &result);
+	r->code = r->stack = 0;
+}
+
+bool remote_call(struct remote *r, uintptr_t function, uint64_t a, uint64_t b, uint64_t *result)
+{
+	struct user_regs_struct regs = r->regs, after;
+	const uint64_t back = r->code;
+	/* System V ABI: 16 bytes below, and then the return address */
+	regs.rsp = ((r->stack + REMOTE_STACK_BYTES - 256) & ~(uintptr_t)63) - sizeof back;
+	if (!target_write(r->t, regs.rsp, &back, sizeof back))
+		return false;
+	regs.rip = function;
+	regs.rdi = a;
+	regs.rsi = b;
+	regs.rax = 0;
+	regs.rbp = 0;
+	regs.eflags &= ~0x400ull; /* direction */
+	regs.orig_rax = (unsigned long long)-1;
+	set_state(r, &regs);
+	if (!run_until(r, PTRACE_CONT, r->code + sizeof(uint8_t), &after))
+		return false;
+	*result = after.rax;
+	return true;
+}
