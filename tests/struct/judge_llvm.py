@@ -160,12 +160,13 @@ def judge_places(path, debug, n):
         f, chain, place = ours[at]
         inlined = [c for c in chain if not isinstance(c, int)]
         # "??": a name in dwz's shared file, which llvm-symbolizer does not read
-        function = frames[-1][0] in f.names + ["??"] or bare(plain[frames[-1][0]]) == bare(f.names[-1])
+        outermost = frames[-1][0]
+        function = outermost in f.names + ["??"] or bare(plain[outermost]) == bare(f.names[-1])
         names = [bare(plain[name]) for name, _ in reversed(frames[:-1])]
         calls = [where for _, where in reversed(frames[1:])]
         same_chain = len(names) == len(inlined) and all(
-            a == bare(b[0]) or a == "??" or "lambda" in b[0] or a.startswith("~") or b[0] == "<unnamed>" or
-            "{" in b[0] for a, b in zip(names, inlined)) and all(
+            a in (bare(b[0]), "??") or a.startswith("~") or b[0] == "<unnamed>" or
+            "lambda" in b[0] or "{" in b[0] for a, b in zip(names, inlined)) and all(
             a == place_of(b[1]) for a, b in zip(calls, inlined))
         same_place = frames[0][1] == place_of(place) or frames[0][1][1] == 0 == place_of(place)[1]
         same["function"] += function
