@@ -80,7 +80,8 @@ endif
 libhlstruct_la_SOURCES += \
 	hpcstruct-lite/scope/branches.c hpcstruct-lite/scope/branches.h \
 	hpcstruct-lite/scope/calls.c \
-	hpcstruct-lite/scope/code_needed.c \
+	hpcstruct-lite/scope/code_decoder.h hpcstruct-lite/scope/code_needed.c \
+	hpcstruct-lite/scope/code_tables.c \
 	hpcstruct-lite/scope/code_ranges.c hpcstruct-lite/scope/code_ranges.h \
 	hpcstruct-lite/scope/dead_ends.c hpcstruct-lite/scope/dead_ends.h \
 	hpcstruct-lite/scope/demangle.c \

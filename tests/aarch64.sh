@@ -42,6 +42,7 @@ if [ ! -e "$sysroot/usr/include/libelf.h" ]; then
 	command -v debootstrap >/dev/null || skip "no debootstrap for the libraries of arm64"
 	[ "$(id -u)" -eq 0 ] || skip "debootstrap needs root"
 	include=libc6-dev,libelf-dev,libdwarf-dev,zlib1g-dev,libstdc++-12-dev,libgcc-12-dev
+	include=$include,libiberty-dev,libzydis-dev
 	debootstrap --arch=arm64 --foreign --variant=minbase --include="$include" bookworm \
 		"$sysroot" >"$build/debootstrap.log" 2>&1 || skip "see $build/debootstrap.log"
 	for package in "$sysroot"/var/cache/apt/archives/*.deb; do
@@ -116,5 +117,7 @@ paths() {
 paths "gcc -O2" -O2
 paths "gcc -O2, signed return addresses" -O2 -mbranch-protection=standard
 paths "gcc -O3 -fomit-frame-pointer" -O3 -fomit-frame-pointer
+sh "$top/tests/aarch64_tools.sh" "$qemu" "$sysroot" "$native" "$build" "$T/run" >"$T/out" 2>&1
+result $? "hpcstruct-lite and hpcprof-lite of both machines agree" "$T/out"
 echo "1..$n"
 exit "$failed"

@@ -58,7 +58,7 @@ tests_struct_judge_dw_LDADD = libhlbase.la $(DW_LIBS) $(ELF_LIBS) -lpthread
 endif
 TESTS += tests/cli/struct/struct_judge.sh
 EXTRA_DIST += tests/cli/struct/struct_judge.sh tests/struct/inlined_names.cpp
-EXTRA_DIST += tests/struct/folded.cpp
+EXTRA_DIST += tests/struct/folded.cpp tests/struct/judge_llvm.py tests/struct/judge_llvm.sh
 
 check_PROGRAMS += tests/fuzz/fuzz_structure tests/fuzz/fuzz_elf tests/fuzz/fuzz_source
 tests_fuzz_fuzz_source_SOURCES = tests/fuzz/fuzz_source.c tests/fuzz/mutate.h

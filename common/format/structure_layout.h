@@ -19,7 +19,7 @@
  * are then out of date. The cache's names of GPU code contain it, so that the run time finds only
  * files of this revision.
  */
-#define STRUCTURE_REVISION 12
+#define STRUCTURE_REVISION 13
 
 #define STRUCTURE_FLAG_LINES 1u
 #define STRUCTURE_FLAG_DWARF 2u

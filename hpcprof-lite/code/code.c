@@ -20,6 +20,7 @@ enum {
 };
 
 static const struct disassembler *const disassemblers[] = {&disassemble_zydis, &disassemble_objdump,
+							   &disassemble_objdump_aarch64,
 							   &disassemble_nvdisasm};
 enum { N_DISASSEMBLERS = sizeof disassemblers / sizeof *disassemblers };
 
@@ -138,13 +139,14 @@ static void read_function(struct making *k, struct reading *r, size_t hot)
 {
 	char tool[PATH_MAX];
 	const char *missing = NULL;
-	bool has_tool = false;
+	bool has_tool = false, failed = false;
 	for (size_t i = 0; i < N_DISASSEMBLERS; i++) {
 		const struct disassembler *d = disassemblers[i];
 		if (!d->can || !d->can(&r->binary))
 			continue;
 		if (d->tool && !code_tool_find(d->tool, d->is_cuda, tool)) {
 			missing = d->missing;
+			has_tool &= !failed; /* another one may do better */
 			continue;
 		}
 		has_tool = true;
@@ -152,6 +154,7 @@ static void read_function(struct making *k, struct reading *r, size_t hot)
 			r->has_some = true;
 			return;
 		}
+		failed = d->tool && r->gave_up[i] && k->left_ms[i];
 	}
 	if (!has_tool && missing) {
 		say_missing(k, missing);

@@ -37,7 +37,8 @@ struct disassembler {
 };
 
 /* zydis: its functions are NULL if the program was built without it. */
-extern const struct disassembler disassemble_zydis, disassemble_objdump, disassemble_nvdisasm;
+extern const struct disassembler disassemble_zydis, disassemble_objdump,
+	disassemble_objdump_aarch64, disassemble_nvdisasm;
 
 /* Appends an instruction. Blanks in a row become one. */
 void disassemble_add(struct disassembly *d, uint64_t link_addr, const char *text, size_t n);

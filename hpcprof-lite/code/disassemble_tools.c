@@ -47,6 +47,11 @@ static bool is_host(const struct code_binary *b)
 	return b->header->e_machine != CODE_EM_CUDA;
 }
 
+static bool is_aarch64(const struct code_binary *b)
+{
+	return b->header->e_machine == EM_AARCH64;
+}
+
 /* "  401136:	push   rbp" */
 static void read_objdump(struct disassembly *d, const char *text)
 {
@@ -182,6 +187,13 @@ const struct disassembler disassemble_objdump = {
 	.missing = "no instructions of host code: objdump is not in PATH (package binutils); for "
 		   "x86-64, a build with Zydis (package libzydis-dev) needs none",
 	.can = is_host,
+	.read = run_objdump};
+/* Debian's objdump knows only the machine that it runs on. */
+const struct disassembler disassemble_objdump_aarch64 = {
+	.tool = "aarch64-linux-gnu-objdump",
+	.missing = "no instructions of aarch64 code: objdump cannot disassemble it, and "
+		   "aarch64-linux-gnu-objdump is not in PATH (package binutils-aarch64-linux-gnu)",
+	.can = is_aarch64,
 	.read = run_objdump};
 const struct disassembler disassemble_nvdisasm = {
 	.tool = "nvdisasm",

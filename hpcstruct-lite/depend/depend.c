@@ -113,7 +113,9 @@ static uint32_t instruction_at(const struct depend *d, uint32_t position)
 static bool find_joins(struct depend *d)
 {
 	vec_clear(&d->joined);
-	if (d->code.n && !vec_extend(&d->joined, d->code.n))
+	if (d->code.n == 0)
+		return true;
+	if (!vec_extend(&d->joined, d->code.n))
 		return false;
 	memset(d->joined.at, 0xff, d->code.n * sizeof *d->joined.at);
 	for (uint32_t i = 0; i < d->code.n; i++) {

@@ -7,7 +7,8 @@
  *	ldrb w1, [x1, w0, uxtw]; adr x2, origin; add x1, x2, w1, sxtb #2; br x1
  *
  * Entries have 1, 2 or 4 bytes. gcc extends their sign in the addition, clang takes those of 1 and
- * 2 bytes as unsigned. See a64.h for the tests.
+ * 2 bytes as unsigned. A computed goto loads an address, "ldr x0, [x1, x2, lsl #3]; br x0". See
+ * a64.h for the tests.
  */
 #include "hpcstruct-lite/isa/a64.h"
 
@@ -16,15 +17,17 @@ enum {
 	ZERO_REGISTER = 31,
 	NO_REGISTER = 255,
 	N_AHEAD = 16,
+	N_SPILLED = 16,
 	MAX_BOUND = 1 << 16,
 	NO_SLOT = -1
 };
 
-enum value_kind { UNKNOWN, ADDRESS, ENTRY, TARGET };
+/* GUESS: an address, if the register that it was made from still held its last address. */
+enum value_kind { UNKNOWN, ADDRESS, GUESS, ENTRY, TARGET };
 
 struct value {
 	enum value_kind kind;
-	uint64_t base;   /* ADDRESS: itself; else of the table */
+	uint64_t base;   /* ADDRESS, GUESS: itself; else of the table */
 	uint64_t origin; /* TARGET */
 	uint32_t bound;  /* the register, or the index of the entry, is less; 0: unknown */
 	int32_t slot;    /* offset of the stack slot with the same value, or NO_SLOT */
@@ -47,6 +50,12 @@ struct ahead {
 	uint32_t bound;
 };
 
+/* A stack slot with an address, for which the compiler has no register left. */
+struct spilled {
+	int32_t slot;
+	uint64_t base; /* 0: something else is in the slot */
+};
+
 struct pass {
 	uint64_t here;
 	struct value registers[N_REGISTERS];
@@ -58,6 +67,8 @@ struct pass {
 	uint32_t slot_bound;
 	struct ahead ahead[N_AHEAD];
 	unsigned n_ahead;
+	struct spilled spilled[N_SPILLED];
+	unsigned n_spilled;
 };
 
 static void set(struct pass *p, unsigned reg, struct value v)
@@ -83,7 +94,28 @@ static void set_bound(struct pass *p, const struct subject *s, uint32_t bound)
 
 static uint64_t base_address(const struct pass *p, unsigned reg)
 {
-	return p->registers[reg].kind == ADDRESS ? p->registers[reg].base : p->last_address[reg];
+	const struct value *v = &p->registers[reg];
+	return v->kind == ADDRESS || v->kind == GUESS ? v->base : p->last_address[reg];
+}
+
+static struct spilled *find_spilled(struct pass *p, int32_t slot)
+{
+	for (unsigned i = 0; i < p->n_spilled && i < N_SPILLED; i++)
+		if (p->spilled[i].slot == slot)
+			return &p->spilled[i];
+	return NULL;
+}
+
+/* Notes what a store of a register leaves in a stack slot. */
+static void spill(struct pass *p, int32_t slot, unsigned reg)
+{
+	const struct value *v = &p->registers[reg];
+	uint64_t base = v->kind == ADDRESS && reg != ZERO_REGISTER ? v->base : 0;
+	struct spilled *to = find_spilled(p, slot);
+	if (!to && base)
+		to = &p->spilled[p->n_spilled++ % N_SPILLED];
+	if (to)
+		*to = (struct spilled){slot, base};
 }
 
 /* ADD, SUB, ADDS, SUBS with an immediate. A comparison is a SUBS. */
@@ -105,6 +137,9 @@ static void do_add_immediate(struct pass *p, uint32_t word)
 				   .slot = NO_SLOT};
 	else if (n == 0)
 		v = a; /* a copy, as clang writes it without optimisation */
+	else if (!subtracts && from != ZERO_REGISTER && p->last_address[from])
+		v = (struct value){
+			.kind = GUESS, .base = p->last_address[from] + n, .slot = NO_SLOT};
 	set(p, to, v);
 	if (sets_flags)
 		p->compared = compared;
@@ -123,7 +158,7 @@ static void do_add(struct pass *p, uint32_t word, bool is_signed, unsigned shift
 	}
 	struct value v = nothing;
 	uint64_t origin = base_address(p, a);
-	if (entry.kind == ENTRY && origin) {
+	if (entry.kind == ENTRY && entry.entry_bytes < 8 && origin) {
 		v = entry;
 		v.kind = TARGET;
 		v.origin = origin;
@@ -140,9 +175,9 @@ static void do_load(struct pass *p, uint32_t word)
 	unsigned base = aarch64_bits(word, 5, 5), index = aarch64_bits(word, 16, 5);
 	bool is_scaled = word >> 12 & 1 || size == 0;
 	struct value v = nothing;
-	if (opc == 0)
-		return; /* a store */
-	if (size < 3 && is_scaled && base_address(p, base))
+	if (opc == 0 || (size == 3 && opc == 2))
+		return; /* a store, or a prefetch */
+	if (is_scaled && base_address(p, base))
 		v = (struct value){.kind = ENTRY,
 				   .base = base_address(p, base),
 				   .bound = p->registers[index].bound,
@@ -152,19 +187,31 @@ static void do_load(struct pass *p, uint32_t word)
 	set(p, word & 31, v);
 }
 
+static int32_t slot_of(uint32_t word, int32_t offset)
+{
+	unsigned base = aarch64_bits(word, 5, 5);
+	return base == 31 ? offset : base == 29 ? (1 << 20) + offset : NO_SLOT;
+}
+
 /* Loads and stores of a stack slot: an offset from the stack pointer or the frame pointer. */
 static void do_slot(struct pass *p, uint32_t word, int32_t offset)
 {
-	unsigned reg = word & 31, base = aarch64_bits(word, 5, 5);
-	int32_t slot = base == 31 ? offset : base == 29 ? (1 << 20) + offset : NO_SLOT;
+	unsigned reg = word & 31;
+	int32_t slot = slot_of(word, offset);
 	if (aarch64_bits(word, 22, 2) != 0) {
 		struct value v = {.bound = slot != NO_SLOT && slot == p->slot ? p->slot_bound : 0,
 				  .slot = slot};
+		const struct spilled *spilled = find_spilled(p, slot);
+		if (slot != NO_SLOT && word >> 30 == 3 && spilled && spilled->base) {
+			v.kind = ADDRESS;
+			v.base = spilled->base;
+		}
 		set(p, reg, v);
 		return;
 	}
 	if (slot == NO_SLOT)
 		return;
+	spill(p, slot, reg);
 	for (unsigned i = 0; i < N_REGISTERS; i++)
 		if (p->registers[i].slot == slot)
 			p->registers[i].slot = NO_SLOT;
@@ -199,12 +246,17 @@ static void do_and(struct pass *p, uint32_t word)
 	set(p, word & 31, v);
 }
 
-/* Forgets what other loads of general registers write. */
+/* Forgets what other loads of general registers write, and notes what STP spills. */
 static void do_other_memory(struct pass *p, uint32_t word)
 {
 	bool is_pair = (word & 0x3a000000) == 0x28000000,
 	     is_literal = (word & 0x3b000000) == 0x18000000,
 	     loads = is_literal || aarch64_bits(word, 22, is_pair ? 1 : 2) != 0;
+	if ((word & 0xffc00000) == 0xa9000000) { /* STP of 64-bit registers */
+		int32_t slot = slot_of(word, (int32_t)aarch64_signed(word, 15, 7) * 8);
+		for (unsigned i = 0; i < 2 && slot != NO_SLOT; i++)
+			spill(p, slot + 8 * (int32_t)i, aarch64_bits(word, i ? 10 : 0, 5));
+	}
 	if (!loads || word >> 26 & 1)
 		return;
 	set(p, word & 31, nothing);
@@ -275,7 +327,8 @@ void aarch64_find_tables(const uint8_t *bytes, size_t n_bytes, uint64_t link_add
 			if (p.ahead[k].at == p.here)
 				set_bound(&p, &p.ahead[k].subject, p.ahead[k].bound);
 		const struct value *v = &p.registers[aarch64_bits(word, 5, 5)];
-		bool is_jump = (word & 0xfffffc1f) == 0xd61f0000 && v->kind == TARGET;
+		bool is_jump = (word & 0xfffffc1f) == 0xd61f0000 &&
+			       (v->kind == TARGET || (v->kind == ENTRY && v->entry_bytes == 8));
 		const struct isa_table t = {p.here,         v->base,  v->origin,   v->bound,
 					    v->entry_bytes, v->shift, v->is_signed};
 		if (is_jump && !found(arg, &t))

@@ -4,10 +4,9 @@
  * of a function from its start, one instruction after the other. Skips a byte that starts no
  * instruction. Test: tests/cli/struct/struct_loops.sh.
  */
-#include "hpcstruct-lite/scope/code_ranges.h"
-
 #include "common/base/pool.h"
 #include "common/base/sorted.h"
+#include "hpcstruct-lite/scope/code_decoder.h"
 #include "hpcstruct-lite/scope/dead_ends.h"
 
 #include <elf.h>
@@ -15,18 +14,6 @@
 #include <string.h>
 
 #define BATCH_BYTES (64u << 10)
-#define MAX_ENTRIES 4096u /* of a table without bound */
-
-/* What one worker needs while it decodes a function. */
-struct decoder {
-	struct code *code;
-	struct code_batch *batch;
-	struct code_function *function;
-	VEC(uint8_t) starts; /* by byte of the function: an instruction starts there */
-	VEC(size_t) before;  /* by range: bytes of the function before it */
-	bool is_wanted;      /* otherwise only whether it returns matters */
-	bool ok;
-};
 
 struct run {
 	uint32_t root, start, end;
@@ -99,8 +86,7 @@ static bool find_pieces(struct code *c)
 	return true;
 }
 
-/* Returns the index of the last section that starts at or before a position; 0 if there is none. */
-static size_t piece_before(const struct code *c, uint32_t position)
+size_t code_piece_before(const struct code *c, uint32_t position)
 {
 	size_t n = sorted_up_to(c->pieces.at, c->pieces.n, start, position);
 	return n ? n - 1 : 0;
@@ -143,7 +129,7 @@ static bool find_runs(struct code *c, struct runs *runs)
 /* Adds a run to the ranges of the last function, limited to bytes that sections have. */
 static bool add_ranges(struct code *c, struct code_function *f, const struct run *r)
 {
-	for (size_t i = piece_before(c, r->start);
+	for (size_t i = code_piece_before(c, r->start);
 	     i < c->pieces.n && c->pieces.at[i].start < r->end; i++) {
 		const struct code_piece *p = &c->pieces.at[i];
 		uint32_t next = i + 1 < c->pieces.n
@@ -220,8 +206,7 @@ static bool make_batches(struct code *c, size_t first)
 
 /* ---- decoding ---- */
 
-/* Returns true if the position is in the function, and sets *offset to its index in d->starts. */
-static bool local_offset(const struct decoder *d, uint32_t position, size_t *offset)
+bool decoder_offset(const struct decoder *d, uint32_t position, size_t *offset)
 {
 	const struct flow_range *ranges = d->code->ranges.at + d->function->first_range;
 	size_t n = sorted_up_to(ranges, d->function->n_ranges, start, position);
@@ -229,12 +214,6 @@ static bool local_offset(const struct decoder *d, uint32_t position, size_t *off
 		return false;
 	*offset = d->before.at[n - 1] + (position - ranges[n - 1].start);
 	return true;
-}
-
-static bool is_instruction(const struct decoder *d, uint32_t position)
-{
-	size_t offset;
-	return local_offset(d, position, &offset) && d->starts.at[offset];
 }
 
 static uint32_t target_position(const struct decoder *d, const struct isa_instruction *i)
@@ -270,7 +249,7 @@ static void decode_range(struct decoder *d, const struct flow_range *r, const st
 	for (uint32_t at = r->start; at < r->end && d->ok && !is_settled(d); at += i.n_bytes) {
 		isa->decode(p->bytes + (at - p->start), r->end - at, p->link_addr + (at - p->start),
 			    &i);
-		starts[at - r->start] = i.kind != ISA_INVALID;
+		starts[at - r->start] = i.kind != ISA_INVALID ? STARTS_INSTRUCTION : 0;
 		if (i.kind != ISA_PLAIN)
 			add_transfer(d, at, &i);
 		if (i.kind == ISA_RETURN || i.kind == ISA_INVALID)
@@ -279,117 +258,6 @@ static void decode_range(struct decoder *d, const struct flow_range *r, const st
 	/* assume that a call at the end never returns */
 	d->function->has_way_out |= i.kind == ISA_PLAIN || i.kind == ISA_INVALID ||
 				    (i.is_conditional && i.kind != ISA_CALL);
-}
-
-/* Reads `n_bytes` of the memory image, little-endian. */
-static bool read_memory(const struct image *image, uint64_t link_addr, unsigned n_bytes,
-			uint64_t *value)
-{
-	for (size_t i = 0; i < image->sections.n; i++) {
-		const struct image_section *s = &image->sections.at[i];
-		uint64_t offset = link_addr - s->link_addr;
-		if (!(s->flags & SHF_ALLOC) || !s->bytes || s->packed != IMAGE_PLAIN ||
-		    offset >= s->n_bytes || s->n_bytes - offset < n_bytes)
-			continue;
-		*value = 0;
-		memcpy(value, s->bytes + offset, n_bytes);
-		return true;
-	}
-	return false;
-}
-
-static uint64_t distance_target(const struct isa_table *t, uint64_t entry)
-{
-	uint64_t sign = t->is_signed ? UINT64_C(1) << (8 * t->entry_bytes - 1) : 0;
-	return t->origin + (((entry ^ sign) - sign) << t->shift);
-}
-
-static bool add_table(void *arg, const struct isa_table *from)
-{
-	struct decoder *d = arg;
-	const struct image *image = d->code->map->image;
-	uint32_t n = from->n_entries ? from->n_entries : MAX_ENTRIES;
-	struct code_table t = {.base = from->base,
-			       .entry_bytes = from->entry_bytes,
-			       .is_bounded = from->n_entries != 0,
-			       .first_target = d->batch->targets.n};
-	if (!image_position(image, from->jump, &t.jump))
-		return true;
-	for (uint32_t i = 0; i < n && d->ok; i++) {
-		uint64_t value, at = from->base + (uint64_t)i * from->entry_bytes;
-		uint32_t position;
-		if (!read_memory(image, at, from->entry_bytes, &value))
-			break;
-		if (from->entry_bytes < 8)
-			value = distance_target(from, value);
-		if (!image_position(image, value, &position) || !is_instruction(d, position)) {
-			if (t.is_bounded)
-				continue; /* cases that the compiler knows to be impossible */
-			break;
-		}
-		uint32_t *slot = vec_push(&d->batch->targets);
-		d->ok = slot != NULL;
-		if (slot)
-			*slot = position;
-		t.n_targets++;
-	}
-	struct code_table *slot = d->ok && t.n_targets ? vec_push(&d->batch->tables) : NULL;
-	if (slot)
-		*slot = t;
-	d->ok = d->ok && (slot || !t.n_targets);
-	return d->ok;
-}
-
-/*
- * Returns true if the jump has a table. A function's tables are sorted by jump, because they were
- * found in that order.
- */
-static bool has_table(const struct decoder *d, uint32_t jump)
-{
-	size_t first = d->function->first_table, n = d->batch->tables.n;
-	size_t at = first + sorted_prefix(n - first, i, d->batch->tables.at[first + i].jump < jump);
-	return at < n && d->batch->tables.at[at].jump == jump;
-}
-
-/* Adds the branches that the compiler lists, as tables. */
-static void take_listed(struct decoder *d, const struct flow_range *r)
-{
-	const struct branches *all = &d->code->branches;
-	for (size_t i = branches_from(all, r->start);
-	     i < all->n && all->at[i].jump < r->end && d->ok;) {
-		struct code_table t = {.jump = all->at[i].jump,
-				       .is_bounded = true,
-				       .first_target = d->batch->targets.n};
-		for (; i < all->n && all->at[i].jump == t.jump && d->ok; i++) {
-			uint32_t *slot = is_instruction(d, all->at[i].target)
-						 ? vec_push(&d->batch->targets)
-						 : NULL;
-			d->ok = slot || !is_instruction(d, all->at[i].target);
-			if (slot)
-				*slot = all->at[i].target;
-			t.n_targets += slot != NULL;
-		}
-		struct code_table *table =
-			t.n_targets && d->ok ? vec_push(&d->batch->tables) : NULL;
-		d->ok = d->ok && (table || !t.n_targets);
-		if (table)
-			*table = t;
-	}
-}
-
-static void find_tables(struct decoder *d)
-{
-	bool wanted = false;
-	for (size_t i = d->function->first_transfer; i < d->batch->transfers.n && !wanted; i++)
-		wanted = d->batch->transfers.at[i].kind == ISA_INDIRECT;
-	for (size_t i = 0; i < d->function->n_ranges && wanted && d->code->branches.n; i++)
-		take_listed(d, &d->code->ranges.at[d->function->first_range + i]);
-	for (size_t i = 0; i < d->function->n_ranges && wanted && d->code->isa->find_tables; i++) {
-		const struct flow_range *r = &d->code->ranges.at[d->function->first_range + i];
-		const struct code_piece *p = &d->code->pieces.at[piece_before(d->code, r->start)];
-		d->code->isa->find_tables(p->bytes + (r->start - p->start), r->end - r->start,
-					  p->link_addr + (r->start - p->start), add_table, d);
-	}
 }
 
 /*
@@ -402,13 +270,13 @@ static void judge_transfers(struct decoder *d)
 	for (size_t i = f->first_transfer; i < d->batch->transfers.n && d->ok; i++) {
 		struct flow_transfer *t = &d->batch->transfers.at[i];
 		size_t offset;
-		if (t->kind == ISA_INDIRECT && !has_table(d, t->at))
+		if (t->kind == ISA_INDIRECT && !decoder_has_table(d, t->at))
 			f->has_way_out = true;
 		if (t->kind != ISA_JUMP)
 			continue;
 		if (t->target == FLOW_NONE) {
 			f->has_way_out = true;
-		} else if (!local_offset(d, t->target, &offset)) {
+		} else if (!decoder_offset(d, t->target, &offset)) {
 			uint32_t *slot = vec_push(&d->batch->outs);
 			d->ok = slot != NULL;
 			if (slot)
@@ -428,6 +296,7 @@ static void decode_function(struct decoder *d, struct code_function *f)
 	f->first_table = d->batch->tables.n;
 	f->first_out = d->batch->outs.n;
 	f->is_whole = true;
+	d->has_leaders = false;
 	vec_clear(&d->starts);
 	vec_clear(&d->before);
 	d->ok = vec_extend(&d->before, f->n_ranges) != NULL;
@@ -439,11 +308,11 @@ static void decode_function(struct decoder *d, struct code_function *f)
 	d->ok = d->ok && vec_extend(&d->starts, n_bytes);
 	for (size_t i = 0; i < f->n_ranges && d->ok; i++) {
 		const struct flow_range *r = &d->code->ranges.at[f->first_range + i];
-		decode_range(d, r, &d->code->pieces.at[piece_before(d->code, r->start)],
+		decode_range(d, r, &d->code->pieces.at[code_piece_before(d->code, r->start)],
 			     d->starts.at + d->before.at[i]);
 	}
 	if (d->ok && !is_settled(d))
-		find_tables(d);
+		decoder_find_tables(d);
 	if (d->ok && !is_settled(d))
 		judge_transfers(d);
 	f->n_transfers = d->batch->transfers.n - f->first_transfer;
@@ -582,7 +451,7 @@ bool code_prepare(const struct code *c, const struct code_batch *b, const struct
 
 const uint8_t *code_bytes_at(const struct code *c, uint32_t position)
 {
-	const struct code_piece *p = &c->pieces.at[piece_before(c, position)];
+	const struct code_piece *p = &c->pieces.at[code_piece_before(c, position)];
 	return p->bytes + (position - p->start);
 }
 

@@ -106,7 +106,8 @@ fuzz=$builddir/tests/fuzz
 ok "mutants of ELF files" run_limited 600 "$fuzz/fuzz_elf" -n 120 "$golden/shapes-gcc-O2-g.so" \
 	"$golden/names-clang-O2-g.so" "$golden/names-gcc-O3lto-g.so" \
 	"$golden/shapes-gcc-O2-dwarf3.so" "$golden/shapes-gcc-O2-stripped.so" \
-	"$golden/names-gcc-O2-gz.so" "$golden/loops-aarch64-gcc-O2-g.so"
+	"$golden/names-gcc-O2-gz.so" "$golden/loops-aarch64-gcc-O2-g.so" \
+	"$golden/shapes-aarch64-gcc-O2-bti.so"
 grep '^# ' "$T/.ok.out"
 for version in 4 5; do
 	if g++ -g -gdwarf-$version -fdebug-types-section -O1 -std=c++17 -fPIC -shared -nostdlib \

@@ -168,7 +168,8 @@ fuzz=$builddir/tests/fuzz/fuzz_flow
 ok "mutants of code" run_limited 300 "$fuzz" -n 400 "$T/bin" \
 	"$srcdir/tests/golden/struct/shapes-gcc-O2-g.so" \
 	"$srcdir/tests/golden/struct/names-clang-O2-g.so" \
-	"$srcdir/tests/golden/struct/loops-aarch64-gcc-O2-g.so"
+	"$srcdir/tests/golden/struct/loops-aarch64-gcc-O2-g.so" \
+	"$srcdir/tests/golden/struct/table-aarch64-gas.so"
 for f in "$srcdir"/tests/fuzz/corpus/flow/*; do
 	if [ -f "$f" ]; then ok "corpus: ${f##*/}" run_limited 60 "$fuzz" "$f"; fi
 done

@@ -264,6 +264,29 @@ static void test_aarch64_tables(void **unused)
 	check_aarch64_table(
 		WORDS(0xf0ffffe1, 0x910af021, 0x10000029, 0x38686828, 0x8b080929, 0xd61f0120),
 		&(const struct isa_table){AT + 0x14, 0x2bc, AT + 0xc, 0, 1, 2, false});
+	/* gcc, without a register left: adrp x0; add x0,x0,0x100; str x0,[sp,112]; cmp w0,17; b.hi;
+	 * ldr x1,[sp,112]; ldrh w0,[x1,w0,uxtw 1]; adr x1,.+12; add x0,x1,w0,sxth 2; br x0 */
+	const uint32_t spilled[] = {0x90000000, 0x91040000, 0xf9003be0, 0x7100441f, 0x54000048,
+				    0xf9403be1, 0x78605820, 0x10000061, 0x8b20a820, 0xd61f0000};
+	check_aarch64_table(
+		spilled, 10,
+		&(const struct isa_table){AT + 0x24, AT + 0x100, AT + 0x28, 18, 2, 2, true});
+	/* ... stp x0,x1,[sp,112] instead */
+	uint32_t pair[10];
+	memcpy(pair, spilled, sizeof pair);
+	pair[2] = 0xa90707e0;
+	check_aarch64_table(
+		pair, 10,
+		&(const struct isa_table){AT + 0x24, AT + 0x100, AT + 0x28, 18, 2, 2, true});
+	/* ... and str x3,[sp,112] in the place of the comparison: something else is loaded */
+	pair[3] = 0xf9003be3;
+	check_aarch64_table(pair, 10, NULL);
+	/* a computed goto; another exit of the function has restored x26, the table's page:
+	 * adrp x26; ldp x25,x26,[sp,64]; and x3,x3,0xff; add x0,x26,0x100; ldr x4,[x0,x3,lsl 3];
+	 * br x4 */
+	check_aarch64_table(
+		WORDS(0x9000001a, 0xa9446bf9, 0x92401c63, 0x91040340, 0xf8637804, 0xd61f0080),
+		&(const struct isa_table){AT + 0x14, AT + 0x100, 0, 256, 8, 0, false});
 	/* ldr x1,[x0]; br x1: a call through a pointer that is the last thing */
 	check_aarch64_table(WORDS(0xf9400001, 0xd61f0020), NULL);
 }
