@@ -122,6 +122,11 @@ void thread_reap(struct thread *t);
 void thread_end(void);
 
 /*
+ * Before another measurement of the process, or the first one of a process whose parent was
+ * attached to as it forked: no thread has joined yet.
+ */
+void thread_forget_all(void);
+/*
  * In a forked child, after store_open: this thread continues as thread 0 of the new file. The other
  * threads no longer exist.
  */

@@ -251,6 +251,8 @@ static bool attach(bool is_again, const char **cause)
 	memset(process.source, 0, sizeof process.source);
 	memset(process.is_cputime, 0, sizeof process.is_cputime);
 	if (is_again) {
+		thread_forget_all();
+		process.pid = sys_getpid();
 		store_forget();
 		thread_record_forked();
 	}
@@ -274,11 +276,13 @@ static bool attach(bool is_again, const char **cause)
 		*cause = "a handler cannot be registered";
 		return false;
 	}
+	if (!runtime_hooks.patch()) {
+		runtime_hooks.give_back(false);
+		*cause = "no memory";
+		return false;
+	}
 	go();
-	if (runtime_hooks.patch())
-		return true;
-	*cause = "no memory";
-	return false;
+	return true;
 }
 
 bool life_attach(const char *text, const char **cause)
@@ -294,9 +298,14 @@ bool life_attach(const char *text, const char **cause)
 		return false;
 	}
 	config_find_rank(&process.config, environ);
+	process.config.root_pid = (uint32_t)sys_getpid(); /* the launcher may know another number */
 	process.start_ns = clock_mono_ns();
 	const bool done = attach(is_again, cause);
 	is_again = true;
+	if (!done && store_header()) {
+		store_finish(true);
+		store_close();
+	}
 	return done;
 }
 

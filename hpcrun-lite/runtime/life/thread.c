@@ -315,6 +315,13 @@ static void forget(struct thread *t)
 	thread_give_block(t);
 }
 
+void thread_forget_all(void)
+{
+	for (struct thread *t = thread_first(); t; t = t->next_made)
+		if (atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_ALIVE)
+			forget(t);
+}
+
 void thread_forked(void)
 {
 	struct thread *self = thread_self;
