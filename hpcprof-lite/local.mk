@@ -237,6 +237,7 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/load/load_mpi.c hpcprof-lite/load/load_mpi.h \
 	hpcprof-lite/load/load_node.c \
 	hpcprof-lite/load/load_phases.c hpcprof-lite/load/load_phases.h \
+	hpcprof-lite/load/load_running.c hpcprof-lite/load/load_running.h \
 	hpcprof-lite/load/load_nvtx.c hpcprof-lite/load/load_nvtx.h \
 	hpcprof-lite/load/load_python.c \
 	hpcprof-lite/load/load_records.c hpcprof-lite/load/load_records.h \

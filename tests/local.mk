@@ -525,9 +525,13 @@ tests_workload_offcpu_offcpu_waits_LDADD = -lpthread
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/run/test_offcpu tests/unit/run/test_offcpu_wait \
 	tests/unit/run/test_waits \
-	tests/unit/prof/test_data_symbols tests/unit/prof/test_load_waits
+	tests/unit/prof/test_data_symbols tests/unit/prof/test_load_running \
+	tests/unit/prof/test_load_waits
 TESTS += tests/unit/run/test_offcpu tests/unit/run/test_offcpu_wait tests/unit/run/test_waits \
-	tests/unit/prof/test_data_symbols tests/unit/prof/test_load_waits
+	tests/unit/prof/test_data_symbols tests/unit/prof/test_load_running \
+	tests/unit/prof/test_load_waits
+tests_unit_prof_test_load_running_SOURCES = tests/unit/prof/test_load_running.c
+tests_unit_prof_test_load_running_LDADD = libhlprof.la libhlbase.la $(CMOCKA_LIBS) -lm
 tests_unit_prof_test_data_symbols_SOURCES = tests/unit/prof/test_data_symbols.c
 tests_unit_prof_test_data_symbols_LDADD = libhlprof.la libhlbase.la $(CMOCKA_LIBS) -lm
 tests_unit_run_test_waits_SOURCES = tests/unit/run/test_waits.c \
