@@ -37,6 +37,7 @@ libhlbase_la_SOURCES += \
 	common/base/log.c common/base/log.h \
 	common/base/map.c common/base/map.h \
 	common/base/mapfile.c common/base/mapfile.h \
+	common/base/now.h \
 	common/base/options.c common/base/options.h \
 	common/base/pool.c common/base/pool.h \
 	common/base/sorted.h \

@@ -17,6 +17,8 @@ struct arguments {
 	unsigned n_workers;
 	const char *to; /* NULL: all but those written on request */
 	const char *archive; /* NULL: none */
+	bool live;
+	const char *prometheus_file; /* NULL: none */
 	bool no_structs, no_sources, quiet, internals, ranges;
 	enum comm_mpi_use mpi;
 	uint64_t command; /* hash of version and arguments */

@@ -18,6 +18,7 @@
 #include "hpcprof-lite/filter/filter.h"
 #include "hpcprof-lite/hpcprof_arguments.h"
 #include "hpcprof-lite/hpcprof_outputs.h"
+#include "hpcprof-lite/live/live.h"
 #include "hpcprof-lite/load/job/load_job.h"
 #include "hpcprof-lite/model/model_hash.h"
 #include "hpcprof-lite/needed_structures.h"
@@ -198,6 +199,16 @@ static enum status run_command(struct arguments *a, const struct hpcprof_options
 	if (a->archive && !filter_is_empty(a->filter))
 		return options_refuse("--archive copies the whole measurement: leave out --rank, "
 				      "--process, --thread, --time and --below");
+	if (a->prometheus_file && !a->live)
+		return options_refuse("--prometheus-file needs --live");
+	if (a->live && (a->database || a->to || a->archive || !filter_is_empty(a->filter)))
+		return options_refuse(
+			"--live writes no outputs and shows the whole run: leave out "
+			"-o, --to, --archive, --rank, --process, --thread, --time and "
+			"--below");
+	if (a->live)
+		return live_run(argv + first, (size_t)(argc - first),
+				&(struct live_options){a->prometheus_file, PACKAGE_VERSION});
 	a->n_workers = a->n_workers ? a->n_workers : pool_n_cpus();
 	database_guard();
 	return run_ranks(a, argv + first, (size_t)(argc - first));

@@ -50,6 +50,14 @@ static const struct option_spec others[] = {
 	 "write nothing but DIR2: a copy of the measurement DIR with "
 	 "its structures and sources, for another machine",
 	 OPTION_FILE(struct arguments, archive)},
+	{0, "live", NULL,
+	 "look at a run while it goes on: what it did in the last seconds and in all, each second, "
+	 "until it ends or q is typed; writes nothing else",
+	 OPTION_FLAG(struct arguments, live, true)},
+	{0, "prometheus-file", "FILE",
+	 "with --live: also write numbers for Prometheus to FILE, for the textfile collector of "
+	 "node_exporter (a name that ends in .prom)",
+	 OPTION_FILE(struct arguments, prometheus_file)},
 	{0, "internals", NULL, "show frames inside of OpenMP, MPI, PyTorch, waits, import",
 	 OPTION_FLAG(struct arguments, internals, true)},
 	{0, "nvtx", "tree", "show ranges of NVTX in the tree, around what ran in them",

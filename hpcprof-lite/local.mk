@@ -53,6 +53,13 @@ hpcprof_lite_hpcprof_lite_SOURCES = \
 	hpcprof-lite/hpcprof_main.c \
 	hpcprof-lite/hpcprof_options.c \
 	hpcprof-lite/hpcprof_outputs.c hpcprof-lite/hpcprof_outputs.h \
+	hpcprof-lite/live/live.c hpcprof-lite/live/live.h \
+	hpcprof-lite/live/live_names.c hpcprof-lite/live/live_names.h \
+	hpcprof-lite/live/live_prometheus.c hpcprof-lite/live/live_prometheus.h \
+	hpcprof-lite/live/live_screen.c hpcprof-lite/live/live_screen.h \
+	hpcprof-lite/live/live_tables.c hpcprof-lite/live/live_tables.h \
+	hpcprof-lite/live/live_terminal.c hpcprof-lite/live/live_terminal.h \
+	hpcprof-lite/live/live_window.c hpcprof-lite/live/live_window.h \
 	hpcprof-lite/needed_structures.c hpcprof-lite/needed_structures.h \
 	hpcprof-lite/sinks.c hpcprof-lite/sinks.h
 hpcprof_lite_hpcprof_lite_CPPFLAGS = $(AM_CPPFLAGS) -DBINDIR='"$(bindir)"' \
@@ -224,7 +231,9 @@ libhlprof_la_SOURCES += \
 
 # Apart from the others because of the flags
 noinst_LTLIBRARIES += libhldata.la
-libhldata_la_SOURCES = hpcprof-lite/load/data_symbols.c hpcprof-lite/load/data_symbols.h
+libhldata_la_SOURCES = hpcprof-lite/load/data_symbols.c hpcprof-lite/load/data_symbols.h \
+	hpcprof-lite/load/code_symbols.c hpcprof-lite/load/code_symbols.h \
+	hpcprof-lite/load/elf_symbols.c hpcprof-lite/load/elf_symbols.h
 libhldata_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBERTY_CPPFLAGS)
 libhldata_la_LIBADD = $(IBERTY_LIBS)
 libhlprof_la_LIBADD += libhldata.la libhlview.la
@@ -237,6 +246,7 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/load/load_mpi.c hpcprof-lite/load/load_mpi.h \
 	hpcprof-lite/load/load_node.c \
 	hpcprof-lite/load/load_phases.c hpcprof-lite/load/load_phases.h \
+	hpcprof-lite/load/load_running.c hpcprof-lite/load/load_running.h \
 	hpcprof-lite/load/load_nvtx.c hpcprof-lite/load/load_nvtx.h \
 	hpcprof-lite/load/load_python.c \
 	hpcprof-lite/load/load_records.c hpcprof-lite/load/load_records.h \

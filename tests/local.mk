@@ -286,6 +286,24 @@ EXTRA_DIST += $(mpi_tests) tests/cli/mpi/mpi_lib.sh \
 BENCHES += tests/bench/bench_mpi.sh
 EXTRA_DIST += tests/bench/bench_mpi.sh
 
+# Runs that go on.
+
+live_tests = \
+	tests/cli/live/live_cost.sh \
+	tests/cli/live/live_mpi.sh \
+	tests/cli/live/live_prometheus.sh \
+	tests/cli/live/live_run.sh \
+	tests/cli/live/live_terminal.sh
+TESTS += $(live_tests)
+FULL_TESTS += tests/cli/live/live_scrape.sh
+EXTRA_DIST += $(live_tests) tests/cli/live/live_scrape.sh tests/cli/live/live_lib.sh \
+	tests/cli/live/live_terminal.py
+check_PROGRAMS += tests/workload/live/live_phases
+tests_workload_live_live_phases_SOURCES = tests/workload/live/live_phases.c
+tests_workload_live_live_phases_CFLAGS = $(HL_CFLAGS)
+tests_workload_live_live_phases_LDFLAGS =
+tests_workload_live_live_phases_LDADD = -lpthread
+
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/mpi/test_mpi_bytes tests/unit/mpi/test_mpi_poll \
 	tests/unit/mpi/test_mpi_sums \
@@ -526,9 +544,13 @@ tests_workload_offcpu_offcpu_waits_LDADD = -lpthread
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/run/test_offcpu tests/unit/run/test_offcpu_wait \
 	tests/unit/run/test_waits \
-	tests/unit/prof/test_data_symbols tests/unit/prof/test_load_waits
+	tests/unit/prof/test_data_symbols tests/unit/prof/test_load_running \
+	tests/unit/prof/test_load_waits
 TESTS += tests/unit/run/test_offcpu tests/unit/run/test_offcpu_wait tests/unit/run/test_waits \
-	tests/unit/prof/test_data_symbols tests/unit/prof/test_load_waits
+	tests/unit/prof/test_data_symbols tests/unit/prof/test_load_running \
+	tests/unit/prof/test_load_waits
+tests_unit_prof_test_load_running_SOURCES = tests/unit/prof/test_load_running.c
+tests_unit_prof_test_load_running_LDADD = libhlprof.la libhlbase.la $(CMOCKA_LIBS) -lm
 tests_unit_prof_test_data_symbols_SOURCES = tests/unit/prof/test_data_symbols.c
 tests_unit_prof_test_data_symbols_LDADD = libhlprof.la libhlbase.la $(CMOCKA_LIBS) -lm
 tests_unit_run_test_waits_SOURCES = tests/unit/run/test_waits.c \

@@ -249,8 +249,7 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 		return add_part(f, v, sizeof(struct msr_node));
 	case MSR_CELL:
 		return add_part(f, v, sizeof(struct msr_cell));
-	case MSR_TRACE:
-		return add_part(f, v, sizeof(uint64_t));
+	case MSR_TRACE: return f->leaves_lines ? STATUS_OK : add_part(f, v, sizeof(uint64_t));
 	case MSR_PROCESS:
 		return keep_process(f, v);
 	case MSR_OMP_REGION:

@@ -7,11 +7,13 @@
 #include "hpcprof-lite/load/load_file.h"
 
 #include "common/base/log.h"
+#include "common/base/now.h"
 #include "common/format/local_data.h"
 #include "common/rights/inside.h"
 #include "hpcprof-lite/load/load_phases.h"
 #include "hpcprof-lite/load/load_records.h"
 #include "hpcprof-lite/load/load_regions.h"
+#include "hpcprof-lite/load/load_running.h"
 #include "hpcprof-lite/load/load_waits.h"
 
 #include <inttypes.h>
@@ -37,7 +39,11 @@ bool load_is_live(const struct load_file *f, const struct load_thread *t)
  */
 static void note_live(struct load_file *f)
 {
-	f->is_live = f->copied_ns && !f->header.end_mono_ns;
+	const bool is_copy = f->copied_ns && !f->header.end_mono_ns;
+	f->running = (uint8_t)(is_copy ? LOAD_UNKNOWN : load_is_running(&f->header));
+	const bool runs = f->running == LOAD_RUNS;
+	f->is_live = runs || is_copy;
+	f->live_ns = runs ? now_mono_ns() : 0;
 	for (size_t i = 0; i < f->threads.n; i++)
 		f->is_live = f->is_live || load_is_live(f, &f->threads.at[i]);
 	if (f->is_live) {
@@ -187,6 +193,7 @@ enum status load_file_inside(const struct load_file *parent, size_t i, struct lo
 		return s;
 	f->is_inside = true;
 	f->copied_ns = parent->copied_ns;
+	f->leaves_lines = parent->leaves_lines;
 	f->leaves_values = parent->leaves_values;
 	f->map = (struct mapfile){.bytes = v->content,
 				  .n_bytes = v->n_bytes,
@@ -196,20 +203,25 @@ enum status load_file_inside(const struct load_file *parent, size_t i, struct lo
 	return s == STATUS_OK && msr_is_brief(&f->header) ? inherit(f, parent) : s;
 }
 
+void load_free_thread(struct load_thread *t)
+{
+	free(t->copy);
+	vec_free(&t->nodes);
+	vec_free(&t->cells);
+	vec_free(&t->trace);
+	vec_free(&t->ranges);
+	vec_free(&t->nvtx_events);
+	free(t->node_to);
+	free(t->shown_to);
+}
+
 void load_file_close(struct load_file *f)
 {
 	for (size_t i = 0; i < f->threads.n; i++) {
-		struct load_thread *t = &f->threads.at[i];
-		free(t->copy);
 		if (f->is_outline) /* has no trees, cells or time lines */
-			continue;
-		vec_free(&t->nodes);
-		vec_free(&t->cells);
-		vec_free(&t->trace);
-		vec_free(&t->ranges);
-		vec_free(&t->nvtx_events);
-		free(t->node_to);
-		free(t->shown_to);
+			free(f->threads.at[i].copy);
+		else
+			load_free_thread(&f->threads.at[i]);
 	}
 	load_gpu_free(&f->gpu);
 	load_mpi_free(&f->mpi);

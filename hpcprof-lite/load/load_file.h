@@ -138,7 +138,13 @@ struct load_file {
 	uint64_t extents_end; /* offset after the last extent */
 	uint64_t bytes_damaged;
 	bool truncated;
-	bool is_live; /* the process was still recording while the file was read, or copied */
+	uint8_t running; /* enum load_running: of the process when the file was read */
+	bool is_live;    /* the process was still running while the file was read, or copied */
+	/*
+	 * CLOCK_MONOTONIC when the file was read, if its process ran on this host; 0: it did not,
+	 * or that is not known
+	 */
+	uint64_t live_ns;
 	/* 0, or CLOCK_MONOTONIC of a copy that was made while the process ran */
 	uint64_t copied_ns;
 	VEC(void *) owned;               /* memory that replaced views; freed with the file */
@@ -146,13 +152,14 @@ struct load_file {
 	/* 1 + the only part that has its trees and values; 0: all parts have them */
 	int reader;
 	bool is_outline; /* made by load_outline_read(): has no trees or values */
+	bool leaves_lines;  /* set by the caller before opening: time lines are not read */
 	bool leaves_values; /* cells and time lines are not checked: see load_check_values() */
 	bool stays; /* all files of the job are small, so LOAD_ALL would not pay off */
 };
 
 /*
- * Fills *f from the file at `path`. The caller has zeroed it, and may have set `stays` and
- * `leaves_values`. Damage is
+ * Fills *f from the file at `path`. The caller has zeroed it, and may have set `stays`,
+ * `leaves_lines` and `leaves_values`. Damage is
  * not a failure: it is counted, see load_warn_of_damage(). Failures are logged:
  * - STATUS_UNSUPPORTED: another major version
  * - STATUS_BAD_INPUT: not a measurement file
@@ -173,6 +180,8 @@ enum status load_file_inside(const struct load_file *parent, size_t i, struct lo
 enum status load_file_bytes(const char *name, const uint8_t *bytes, size_t n_bytes,
 	struct load_file *f);
 void load_file_close(struct load_file *f);
+/* Frees what a thread owns, for readers that take threads out of a file. */
+void load_free_thread(struct load_thread *t);
 
 /*
  * Checks cells and time lines of a file that was opened with `leaves_values`: counts damage, sets

@@ -20,12 +20,16 @@ static uint64_t real_time(const struct load_file *f, uint64_t mono_ns)
 	return mono_ns + (f->header.start_real_ns - f->header.start_mono_ns);
 }
 
-/* The time of the last record. Used if the process could not write its end. */
+/*
+ * The time of the last record, or of reading if the process still ran. Used if the process could
+ * not write its end.
+ */
 static uint64_t last_moment(const struct load_file *f, uint64_t other_ns)
 {
 	uint64_t last = f->header.start_mono_ns > other_ns ? f->header.start_mono_ns : other_ns;
-	if (f->copied_ns > last && f->copied_ns - last < LOAD_LONGEST_NS)
-		last = f->copied_ns;
+	const uint64_t read_ns = f->copied_ns > f->live_ns ? f->copied_ns : f->live_ns;
+	if (read_ns > last && read_ns - last < LOAD_LONGEST_NS)
+		last = read_ns;
 	for (size_t i = 0; i < f->threads.n; i++) {
 		const struct load_thread *t = &f->threads.at[i];
 		if (t->last_trace_ns > last)

@@ -45,6 +45,7 @@ static void open_one(void *arg, size_t i, unsigned worker)
 		return;
 	one->is_done = true;
 	one->file.stays = o->stays;
+	one->file.leaves_lines = o->leaves_lines;
 	one->file.leaves_values = o->leaves_values;
 	one->result = load_file_open(o->l->files.at[o->first + i].path, &one->file);
 	if (one->result == STATUS_OK)
@@ -142,6 +143,7 @@ static enum status open_all(const struct load_list *l, unsigned n_workers, struc
 				 .opened = calloc(l->files.n + 1, sizeof *o.opened),
 				 .end = l->files.n,
 				 .stays = is_small(load_list_n_bytes(l)),
+				 .leaves_lines = job->leaves_lines,
 				 .leaves_values = job->comm};
 	enum status s = o.opened ? STATUS_OK : STATUS_NO_MEMORY;
 	if (!o.opened)
@@ -168,7 +170,7 @@ static enum status open_all(const struct load_list *l, unsigned n_workers, struc
 enum status load_job_open(char *const *directories, size_t n_directories, unsigned n_workers,
 			  struct load_job *job)
 {
-	struct load_list l = {0};
+	struct load_list l = {.skipped = job->skipped};
 	enum status s = STATUS_OK;
 	if (!job->comm || job->comm->part == 0)
 		s = load_list_directories(directories, n_directories, &l);

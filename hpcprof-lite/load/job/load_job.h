@@ -7,12 +7,16 @@
 #ifndef HPCPROF_LITE_LOAD_JOB_LOAD_JOB_H
 #define HPCPROF_LITE_LOAD_JOB_LOAD_JOB_H
 
+#include "common/base/map.h"
 #include "hpcprof-lite/load/load_file.h"
 
 struct comm;
 
 struct load_job {
 	VEC(struct load_file) files;
+	/* Set before opening. Files to leave out, by (device, inode); NULL: none. Borrowed. */
+	const struct map *skipped;
+	bool leaves_lines; /* set before opening: time lines are not read */
 	unsigned n_short; /* files too short to hold anything: their processes died at once */
 	/*
 	 * Set before opening, if several processes share the job. NULL: this process works alone.

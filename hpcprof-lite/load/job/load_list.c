@@ -29,7 +29,10 @@ static enum status add_path(struct load_list *l, const char *directory, const ch
 		return STATUS_NO_MEMORY;
 	}
 	struct load_listed *slot = NULL;
-	bool known = lstat(path, &st) == 0 && map_get(&l->seen, st.st_dev, st.st_ino) != MAP_NONE;
+	const bool is_there = lstat(path, &st) == 0;
+	const bool known =
+		is_there && (map_get(&l->seen, st.st_dev, st.st_ino) != MAP_NONE ||
+			     (l->skipped && map_get(l->skipped, st.st_dev, st.st_ino) != MAP_NONE));
 	if (!known) {
 		map_put(&l->seen, st.st_dev, st.st_ino, 0);
 		slot = vec_push(&l->files);
@@ -100,7 +103,7 @@ static enum status list_directory(struct load_list *l, const char *directory)
 				  "no measurement files (*" MSR_SUFFIX ") in this directory");
 		return STATUS_NOT_FOUND;
 	}
-	if (s == STATUS_OK && l->files.n == n_before)
+	if (s == STATUS_OK && l->files.n == n_before && !l->skipped)
 		log_warn(directory, "named twice; its files count once");
 	return s;
 }

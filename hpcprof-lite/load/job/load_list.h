@@ -12,10 +12,11 @@ struct load_listed {
 	uint64_t n_bytes;
 };
 
-/* Zero-initialise. load_list_free() in all cases. */
+/* Zero-initialise, but for `skipped`. load_list_free() in all cases. */
 struct load_list {
 	VEC(struct load_listed) files;
 	struct map seen; /* (device, inode) */
+	const struct map *skipped; /* the same, of files to leave out; NULL: none */
 };
 
 /*

@@ -21,7 +21,7 @@ struct load_opening {
 	const struct load_list *l;
 	struct load_opened *opened; /* by path */
 	size_t first, end;          /* range of paths to open now */
-	bool stays, leaves_values;  /* as in struct load_file */
+	bool stays, leaves_lines, leaves_values; /* as in struct load_file */
 	atomic_size_t n_done;
 };
 
