@@ -67,6 +67,9 @@ libs="$build/.libs/libhlunwind.a $build/.libs/libhlsafe.a -ldl -lrt -lpthread"
 aarch64-linux-gnu-gcc --sysroot="$sysroot" -O2 -shared -fPIC \
 	"$work/unwind/unwind_shadow_plugin.c" -o "$T/plugin.so" || exit 1
 
+# qemu interrupts a program only between blocks of instructions, and a block is one instruction if
+# these variables say so (the name depends on its version). That is slow, so samples are rarer.
+export QEMU_SINGLESTEP=1 QEMU_ONE_INSN_PER_TB=1
 # shadow NAME COMPILER OPTIONS...: fails if a path is wrong and not marked, or too few are exact
 shadow() {
 	name=$1
@@ -74,7 +77,8 @@ shadow() {
 	# shellcheck disable=SC2086 # a list of libraries
 	"$@" --sysroot="$sysroot" -D_GNU_SOURCE -I"$top" "$work/unwind/unwind_shadow.cc" $libs \
 		-pthread -o "$T/shadow" >"$T/out" 2>&1 &&
-		timeout 300 "$qemu" -L "$sysroot" "$T/shadow" "$T/plugin.so" 5000 >"$T/out" 2>&1
+		timeout 300 "$qemu" -L "$sysroot" "$T/shadow" "$T/plugin.so" 4000 4000 \
+			>"$T/out" 2>&1
 	result $? "shadow stack: $name" "$T/out"
 }
 shadow "gcc -O2 -fomit-frame-pointer" aarch64-linux-gnu-g++ -O2 -fomit-frame-pointer
@@ -85,6 +89,7 @@ if command -v clang++ >/dev/null && command -v ld.lld >/dev/null; then
 else
 	say "no clang++ or ld.lld: not tried"
 fi
+unset QEMU_SINGLESTEP QEMU_ONE_INSN_PER_TB
 
 # The kernel need not know how to start a program of arm64: the script that is measured starts qemu.
 printf '#!/bin/sh\nexec "%s" -L "%s" "$@"\n' "$qemu" "$sysroot" >"$T/program"

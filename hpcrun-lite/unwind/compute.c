@@ -214,6 +214,29 @@ static uint64_t code_recipe(struct walk *w, uint64_t key, bool is_exact, uint16_
 	return recipe;
 }
 
+/*
+ * Tables of some compilers describe a function only where it calls, not while it makes and removes
+ * its frame. There the next instructions show the caller.
+ */
+static uint64_t edge_recipe(struct walk *w, const struct cfi_frame *frame, uint64_t pc,
+			    uint64_t recipe)
+{
+	struct unwind_thread *t = w->thread;
+	const struct image *image = &t->image;
+	const struct leave_code code = {.lo = frame->pc_lo, .hi = frame->pc_hi};
+	const enum recipe_kind kind = recipe_kind(recipe);
+	const bool is_bare =
+		kind == RECIPE_BAD || (kind == RECIPE_LEAF && recipe_cfa_offset(recipe) == 0);
+	struct leave leave;
+	uint64_t found;
+	if (kind == RECIPE_ROOT || kind == RECIPE_SIGNAL || (w->bypass && w->mark) ||
+	    !image->has_segments || frame->pc_lo < image->text_lo || frame->pc_hi > image->text_hi)
+		return recipe;
+	return leave_edge(&code, pc, is_bare, &t->leave, &leave) && recipe_of_leave(&leave, &found)
+		       ? found
+		       : recipe;
+}
+
 static bool in_module(void *arg, uint64_t pc)
 {
 	return walk_find_image(arg, pc, false);
@@ -269,6 +292,8 @@ uint64_t walk_compute_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 	switch (cfi_lookup(&t->image.cfi, key, &t->cfi, &frame)) {
 	case CFI_OK:
 		recipe = arch_recipe(&t->cfi.row, &frame, key);
+		if (ARCH_RETURN_BITS && is_exact)
+			recipe = edge_recipe(w, &frame, key, recipe);
 		recipe |= key == frame.pc_lo ? RECIPE_AT_START : 0;
 		break;
 	case CFI_NONE:
