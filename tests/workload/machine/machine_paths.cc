@@ -2,11 +2,15 @@
 //
 // A program whose call paths are known: tests/aarch64.sh compares what was measured with them. Each
 // kind of work spins in a function of its own: at the end of a recursion, where exceptions are
-// caught, in two threads, below a frame of variable size, and in a leaf that has nothing on the
-// stack. usage: machine_paths ROUNDS
+// caught, in two threads, below a frame of variable size, in a leaf that has nothing on the stack,
+// in a handler without SA_SIGINFO, in a child of fork, and in a region of OpenMP, if it was built
+// with that. Exit status 1 if a child or a handler did not do its work. usage: machine_paths ROUNDS
+#include <csignal>
 #include <cstdlib>
 #include <pthread.h>
 #include <stdexcept>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define APART extern "C" __attribute__((noinline))
 
@@ -75,10 +79,43 @@ APART void spin_alloca(unsigned n)
 	sink = sink + static_cast<unsigned>(bytes[0]);
 }
 
+static volatile std::sig_atomic_t n_handled;
+
+APART void spin_handler(int)
+{
+	spin_leaf(rounds);
+	n_handled = n_handled + 1;
+}
+
+APART void spin_region()
+{
+#pragma omp parallel num_threads(2)
+	{
+		spin_leaf(rounds);
+		sink = sink + 1;
+	}
+	sink = sink + 1;
+}
+
+APART bool spin_child()
+{
+	enum { STATUS = 3 };
+	int status = 0;
+	const pid_t child = fork();
+	if (child == 0) {
+		spin_leaf(rounds * 10);
+		_exit(STATUS);
+	}
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+	       WEXITSTATUS(status) == STATUS;
+}
+
 int main(int argc, char **argv)
 {
 	rounds = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 10000;
 	pthread_t threads[2];
+	if (std::signal(SIGUSR1, spin_handler) == SIG_ERR)
+		return 1;
 	for (pthread_t &t : threads)
 		if (pthread_create(&t, nullptr, spin_thread, nullptr) != 0)
 			return 1;
@@ -86,7 +123,11 @@ int main(int argc, char **argv)
 		recurse(i);
 		spin_catch();
 		spin_alloca(1000 + i * 100);
+		spin_region();
+		std::raise(SIGUSR1);
 	}
+	if (!spin_child() || n_handled != 30)
+		return 1;
 	for (pthread_t &t : threads)
 		pthread_join(t, nullptr);
 	return 0;
