@@ -4,7 +4,8 @@
 # Builds the run time and the launcher for aarch64 with Debian's cross compiler, and runs the
 # shadow-stack check (tests/workload/unwind/unwind_shadow.cc) under qemu-aarch64: gcc -O0, -O2, with
 # signed return addresses, and clang. Then measures a program whose paths are known
-# (tests/workload/machine/machine_paths.cc); hpcprof-lite of BUILD, which must exist, reads that.
+# (tests/workload/machine/machine_paths.cc), with OpenMP, SVE and pages of 64 KiB, and Python;
+# hpcprof-lite of BUILD, which must exist, reads that.
 # The libraries of arm64 are unpacked by debootstrap, which needs root and the archive of packages.
 # Skips with status 77 and a word where something is missing (packages.txt: aarch64). Prints TAP.
 #
@@ -14,7 +15,7 @@
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 sysroot=
-[ "${1:-}" != --sysroot ] || { sysroot=$2; shift 2; }
+[ "${1:-}" != --sysroot ] || { sysroot=$(mkdir -p "$2" && cd "$2" && pwd); shift 2; }
 [ $# -eq 2 ] || { sed -n '/^# Usage/,/^$/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 native=$(cd "$1" && pwd) || exit 1
 mkdir -p "$2" && build=$(cd "$2" && pwd) || exit 1
@@ -38,11 +39,11 @@ for tool in aarch64-linux-gnu-gcc aarch64-linux-gnu-g++; do
 	command -v "$tool" >/dev/null || skip "no $tool"
 done
 qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64) || skip "no qemu-aarch64"
-if [ ! -e "$sysroot/usr/lib/aarch64-linux-gnu/libomp.so.5" ]; then
+if [ ! -e "$sysroot/usr/bin/python3.11" ]; then
 	command -v debootstrap >/dev/null || skip "no debootstrap for the libraries of arm64"
 	[ "$(id -u)" -eq 0 ] || skip "debootstrap needs root"
 	include=libc6-dev,libelf-dev,libdwarf-dev,zlib1g-dev,libstdc++-12-dev,libgcc-12-dev
-	include=$include,libgomp1,libomp5-14
+	include=$include,libgomp1,libomp5-14,python3.11-minimal
 	debootstrap --arch=arm64 --foreign --variant=minbase --include="$include" bookworm \
 		"$sysroot" >"$build/debootstrap.log" 2>&1 || skip "see $build/debootstrap.log"
 	for package in "$sysroot"/var/cache/apt/archives/*.deb; do
@@ -91,13 +92,15 @@ else
 	say "no clang++ or ld.lld: not tried"
 fi
 unset QEMU_SINGLESTEP QEMU_ONE_INSN_PER_TB
+export QEMU_PAGE=
 
 # The kernel need not know how to start a program of arm64: the script that is measured starts qemu.
-printf '#!/bin/sh\nexec "%s" -L "%s" "$@"\n' "$qemu" "$sysroot" >"$T/program"
+printf '#!/bin/sh\nexec "%s" $QEMU_PAGE -L "%s" "$@"\n' "$qemu" "$sysroot" >"$T/program"
 chmod +x "$T/program"
 # The program is not in /tmp: binaries there are copied by a process that shares our memory, which
 # qemu 7.2 cannot start. Nor can it queue a SIGSEGV with the si_code of a fault, as our handler for
-# fatal signals does: it takes that for a fault of its own and aborts.
+# fatal signals does: it takes that for a fault of its own and aborts. And an interrupted ppoll does
+# not say how much of its time is left, so one that samples interrupt (OFFCPU) never ends.
 # paths NAME COMPILER OPTIONS...: 999 of 1000 paths are complete, and the program has them all
 paths() {
 	name=$1
@@ -116,7 +119,8 @@ paths() {
 		if (/main;(recurse;)+spin_deep;spin_leaf/ || /main;spin_catch;spin_leaf/ ||
 			/spin_thread;spin_leaf/ || /main;spin_alloca;spin_leaf/ ||
 			/main;.*spin_handler;spin_leaf/ || /main;spin_child;spin_leaf/ ||
-			/main;spin_region(;[^;]*omp[^;]*)*;spin_leaf/)
+			/main;spin_region(;[^;]*omp[^;]*)*;spin_leaf/ ||
+			/main;spin_vectors(;spin_vector)+;spin_leaf/)
 			right += $NF
 	} END { exit !(all > 0 && right >= 0.999 * all) }' "$T/out"
 	result $? "paths of a program: $name" "$T/out"
@@ -130,5 +134,34 @@ if command -v clang++ >/dev/null && command -v ld.lld >/dev/null; then
 	paths "clang -O2, OpenMP" clang++ --target=aarch64-linux-gnu -O2 -fuse-ld=lld \
 		-fopenmp=libomp -L"$T"
 fi
+# qemu knows the length of vectors by default, and 512 bits. Pages of 64 KiB: qemu refuses system
+# calls the memory after the end of a mapping in its last page, so names of libraries are missing.
+export QEMU_CPU=max
+paths "gcc -O2, SVE" $gxx -O2 -march=armv9-a+sve2
+QEMU_CPU=max,sve-default-vector-length=64
+paths "gcc -O2, SVE of 512 bits" $gxx -O2 -march=armv9-a+sve2
+unset QEMU_CPU
+QEMU_PAGE='-p 65536'
+paths "gcc -O2, pages of 64 KiB" $gxx -O2
+QEMU_PAGE=
+
+cat >"$T/program.py" <<'EOF'
+def leaf(n):
+    v = 0
+    for i in range(n):
+        v = (v * 1664525 + 1013904223) & 0xffffffff
+    return v
+def top():
+    for i in range(30):
+        leaf(20000)
+top()
+EOF
+rm -rf "$T/run" "$T/db"
+"$qemu" -L "$sysroot" "$build/hpcrun-lite/hpcrun-lite" -o "$T/run" -e CPUTIME \
+	"$T/program" "$sysroot/usr/bin/python3.11" -S "$T/program.py" >"$T/out" 2>&1 &&
+	"$native/hpcprof-lite/hpcprof-lite" -q -o "$T/db" --to folded "$T/run" >>"$T/out" 2>&1
+awk '{ all += $NF } /<module>;top;leaf/ { right += $NF }
+	END { exit !(all > 0 && right > all / 2) }' "$T/db/folded/CPUTIME.folded" 2>>"$T/out"
+result $? "frames of Python 3.11" "$T/out"
 echo "1..$n"
 exit "$failed"

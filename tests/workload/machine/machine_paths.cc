@@ -3,14 +3,18 @@
 // A program whose call paths are known: tests/aarch64.sh compares what was measured with them. Each
 // kind of work spins in a function of its own: at the end of a recursion, where exceptions are
 // caught, in two threads, below a frame of variable size, in a leaf that has nothing on the stack,
-// in a handler without SA_SIGINFO, in a child of fork, and in a region of OpenMP, if it was built
-// with that. Exit status 1 if a child or a handler did not do its work. usage: machine_paths ROUNDS
+// in a handler without SA_SIGINFO, in a child of fork, and, if it was built with that, in a region
+// of OpenMP and below frames whose size is the length of SVE's vectors. Exit status 1 if a child or
+// a handler did not do its work. usage: machine_paths ROUNDS
 #include <csignal>
 #include <cstdlib>
 #include <pthread.h>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __ARM_FEATURE_SVE
+#include <arm_sve.h>
+#endif
 
 #define APART extern "C" __attribute__((noinline))
 
@@ -97,6 +101,28 @@ APART void spin_region()
 	sink = sink + 1;
 }
 
+#ifdef __ARM_FEATURE_SVE
+// The vector is needed after the call, so it is in the frame.
+APART svfloat64_t spin_vector(svfloat64_t v, unsigned depth)
+{
+	spin_leaf(rounds / 4);
+	const svfloat64_t sum = depth ? spin_vector(v, depth - 1) : v;
+	return svmul_f64_x(svptrue_b64(), sum, v);
+}
+
+APART void spin_vectors(unsigned n)
+{
+	volatile char *bytes = static_cast<volatile char *>(__builtin_alloca(n));
+	bytes[0] = 1;
+	const svfloat64_t v = svdup_f64(bytes[0]);
+	sink = sink + static_cast<unsigned>(svaddv_f64(svptrue_b64(), spin_vector(v, 3)));
+}
+#else
+APART void spin_vectors(unsigned)
+{
+}
+#endif
+
 APART bool spin_child()
 {
 	enum { STATUS = 3 };
@@ -124,6 +150,7 @@ int main(int argc, char **argv)
 		spin_catch();
 		spin_alloca(1000 + i * 100);
 		spin_region();
+		spin_vectors(100 + i * 16);
 		std::raise(SIGUSR1);
 	}
 	if (!spin_child() || n_handled != 30)
