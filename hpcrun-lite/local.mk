@@ -523,7 +523,7 @@ UNWIND_SOURCES = \
 	hpcrun-lite/unwind/deep.c hpcrun-lite/unwind/deep.h \
 	hpcrun-lite/unwind/expr.c \
 	hpcrun-lite/unwind/go.c hpcrun-lite/unwind/go.h hpcrun-lite/unwind/go_switch.c \
-	hpcrun-lite/unwind/heuristic.c \
+	hpcrun-lite/unwind/heuristic.c hpcrun-lite/unwind/throw.c \
 	hpcrun-lite/unwind/unwind_image.c hpcrun-lite/unwind/unwind_image.h \
 	hpcrun-lite/unwind/internal.h \
 	hpcrun-lite/unwind/mem.c hpcrun-lite/unwind/mem.h \

@@ -4,7 +4,8 @@
 # Builds the run time and the launcher for aarch64 with Debian's cross compiler, and runs the
 # shadow-stack check (tests/workload/unwind/unwind_shadow.cc) under qemu-aarch64: gcc -O0, -O2, with
 # signed return addresses, and clang. Then measures a program whose paths are known
-# (tests/workload/machine/machine_paths.cc); hpcprof-lite of BUILD, which must exist, reads that.
+# (tests/workload/machine/machine_paths.cc), with OpenMP, SVE and pages of 64 KiB, and Python;
+# hpcprof-lite of BUILD, which must exist, reads that.
 # The libraries of arm64 are unpacked by debootstrap, which needs root and the archive of packages.
 # Skips with status 77 and a word where something is missing (packages.txt: aarch64). Prints TAP.
 #
@@ -14,7 +15,7 @@
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 sysroot=
-[ "${1:-}" != --sysroot ] || { sysroot=$2; shift 2; }
+[ "${1:-}" != --sysroot ] || { sysroot=$(mkdir -p "$2" && cd "$2" && pwd); shift 2; }
 [ $# -eq 2 ] || { sed -n '/^# Usage/,/^$/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 native=$(cd "$1" && pwd) || exit 1
 mkdir -p "$2" && build=$(cd "$2" && pwd) || exit 1
@@ -38,11 +39,11 @@ for tool in aarch64-linux-gnu-gcc aarch64-linux-gnu-g++; do
 	command -v "$tool" >/dev/null || skip "no $tool"
 done
 qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64) || skip "no qemu-aarch64"
-if [ ! -e "$sysroot/usr/include/libelf.h" ]; then
+if [ ! -e "$sysroot/usr/bin/python3.11" ]; then
 	command -v debootstrap >/dev/null || skip "no debootstrap for the libraries of arm64"
 	[ "$(id -u)" -eq 0 ] || skip "debootstrap needs root"
 	include=libc6-dev,libelf-dev,libdwarf-dev,zlib1g-dev,libstdc++-12-dev,libgcc-12-dev
-	include=$include,libiberty-dev,libzydis-dev
+	include=$include,libiberty-dev,libzydis-dev,libgomp1,libomp5-14,python3.11-minimal
 	debootstrap --arch=arm64 --foreign --variant=minbase --include="$include" bookworm \
 		"$sysroot" >"$build/debootstrap.log" 2>&1 || skip "see $build/debootstrap.log"
 	for package in "$sysroot"/var/cache/apt/archives/*.deb; do
@@ -68,6 +69,9 @@ libs="$build/.libs/libhlunwind.a $build/.libs/libhlsafe.a -ldl -lrt -lpthread"
 aarch64-linux-gnu-gcc --sysroot="$sysroot" -O2 -shared -fPIC \
 	"$work/unwind/unwind_shadow_plugin.c" -o "$T/plugin.so" || exit 1
 
+# qemu interrupts a program only between blocks of instructions, and a block is one instruction if
+# these variables say so (the name depends on its version). That is slow, so samples are rarer.
+export QEMU_SINGLESTEP=1 QEMU_ONE_INSN_PER_TB=1
 # shadow NAME COMPILER OPTIONS...: fails if a path is wrong and not marked, or too few are exact
 shadow() {
 	name=$1
@@ -75,7 +79,8 @@ shadow() {
 	# shellcheck disable=SC2086 # a list of libraries
 	"$@" --sysroot="$sysroot" -D_GNU_SOURCE -I"$top" "$work/unwind/unwind_shadow.cc" $libs \
 		-pthread -o "$T/shadow" >"$T/out" 2>&1 &&
-		timeout 300 "$qemu" -L "$sysroot" "$T/shadow" "$T/plugin.so" 5000 >"$T/out" 2>&1
+		timeout 300 "$qemu" -L "$sysroot" "$T/shadow" "$T/plugin.so" 4000 4000 \
+			>"$T/out" 2>&1
 	result $? "shadow stack: $name" "$T/out"
 }
 shadow "gcc -O2 -fomit-frame-pointer" aarch64-linux-gnu-g++ -O2 -fomit-frame-pointer
@@ -86,19 +91,22 @@ if command -v clang++ >/dev/null && command -v ld.lld >/dev/null; then
 else
 	say "no clang++ or ld.lld: not tried"
 fi
+unset QEMU_SINGLESTEP QEMU_ONE_INSN_PER_TB
+export QEMU_PAGE=
 
 # The kernel need not know how to start a program of arm64: the script that is measured starts qemu.
-printf '#!/bin/sh\nexec "%s" -L "%s" "$@"\n' "$qemu" "$sysroot" >"$T/program"
+printf '#!/bin/sh\nexec "%s" $QEMU_PAGE -L "%s" "$@"\n' "$qemu" "$sysroot" >"$T/program"
 chmod +x "$T/program"
 # The program is not in /tmp: binaries there are copied by a process that shares our memory, which
-# qemu 7.2 cannot start. Nor does it survive a fork with threads, or a signal that the program
-# raises while our hooks are there, so the program does neither.
-# paths NAME OPTIONS...: 999 of 1000 paths are complete, and each is one that the program has
+# qemu 7.2 cannot start. Nor can it queue a SIGSEGV with the si_code of a fault, as our handler for
+# fatal signals does: it takes that for a fault of its own and aborts. And an interrupted ppoll does
+# not say how much of its time is left, so one that samples interrupt (OFFCPU) never ends.
+# paths NAME COMPILER OPTIONS...: 999 of 1000 paths are complete, and the program has them all
 paths() {
 	name=$1
 	shift
 	rm -rf "$T/run" "$T/db"
-	aarch64-linux-gnu-g++ --sysroot="$sysroot" "$@" -g "$work/machine/machine_paths.cc" \
+	"$@" --sysroot="$sysroot" -g "$work/machine/machine_paths.cc" \
 		-pthread -o "$build/paths" >"$T/out" 2>&1 &&
 		"$qemu" -L "$sysroot" "$build/hpcrun-lite/hpcrun-lite" -o "$T/run" -e CPUTIME \
 			"$T/program" "$build/paths" 100000 >"$T/out" 2>&1 &&
@@ -109,14 +117,53 @@ paths() {
 	awk '/spin_leaf/ {
 		all += $NF
 		if (/main;(recurse;)+spin_deep;spin_leaf/ || /main;spin_catch;spin_leaf/ ||
-			/spin_thread;spin_leaf/ || /main;spin_alloca;spin_leaf/)
+			/spin_thread;spin_leaf/ || /main;spin_alloca;spin_leaf/ ||
+			/main;.*spin_handler;spin_leaf/ || /main;spin_child;spin_leaf/ ||
+			/main;spin_region(;[^;]*omp[^;]*)*;spin_leaf/ ||
+			/main;spin_vectors(;spin_vector)+;spin_leaf/)
 			right += $NF
 	} END { exit !(all > 0 && right >= 0.999 * all) }' "$T/out"
 	result $? "paths of a program: $name" "$T/out"
 }
-paths "gcc -O2" -O2
-paths "gcc -O2, signed return addresses" -O2 -mbranch-protection=standard
-paths "gcc -O3 -fomit-frame-pointer" -O3 -fomit-frame-pointer
+gxx=aarch64-linux-gnu-g++
+paths "gcc -O2" $gxx -O2
+paths "gcc -O2, signed return addresses" $gxx -O2 -mbranch-protection=standard
+paths "gcc -O3 -fomit-frame-pointer, OpenMP" $gxx -O3 -fomit-frame-pointer -fopenmp
+if command -v clang++ >/dev/null && command -v ld.lld >/dev/null; then
+	ln -sf "$sysroot/usr/lib/llvm-14/lib/libomp.so.5" "$T/libomp.so"
+	paths "clang -O2, OpenMP" clang++ --target=aarch64-linux-gnu -O2 -fuse-ld=lld \
+		-fopenmp=libomp -L"$T"
+fi
+# qemu knows the length of vectors by default, and 512 bits. Pages of 64 KiB: qemu refuses system
+# calls the memory after the end of a mapping in its last page, so names of libraries are missing.
+export QEMU_CPU=max
+paths "gcc -O2, SVE" $gxx -O2 -march=armv9-a+sve2
+QEMU_CPU=max,sve-default-vector-length=64
+paths "gcc -O2, SVE of 512 bits" $gxx -O2 -march=armv9-a+sve2
+unset QEMU_CPU
+QEMU_PAGE='-p 65536'
+paths "gcc -O2, pages of 64 KiB" $gxx -O2
+QEMU_PAGE=
+
+cat >"$T/program.py" <<'EOF'
+def leaf(n):
+    v = 0
+    for i in range(n):
+        v = (v * 1664525 + 1013904223) & 0xffffffff
+    return v
+def top():
+    for i in range(30):
+        leaf(20000)
+top()
+EOF
+rm -rf "$T/run" "$T/db"
+"$qemu" -L "$sysroot" "$build/hpcrun-lite/hpcrun-lite" -o "$T/run" -e CPUTIME \
+	"$T/program" "$sysroot/usr/bin/python3.11" -S "$T/program.py" >"$T/out" 2>&1 &&
+	"$native/hpcprof-lite/hpcprof-lite" -q -o "$T/db" --to folded "$T/run" >>"$T/out" 2>&1
+awk '{ all += $NF } /<module>;top;leaf/ { right += $NF }
+	END { exit !(all > 0 && right > all / 2) }' "$T/db/folded/CPUTIME.folded" 2>>"$T/out"
+result $? "frames of Python 3.11" "$T/out"
+
 sh "$top/tests/aarch64_tools.sh" "$qemu" "$sysroot" "$native" "$build" "$T/run" >"$T/out" 2>&1
 result $? "hpcstruct-lite and hpcprof-lite of both machines agree" "$T/out"
 echo "1..$n"

@@ -23,6 +23,8 @@
  *
  *   MACHINE_RESTORER(name)           the code to which a signal handler returns
  *   MACHINE_SIGNAL_ENTRY(name, then) a handler that jumps to `then` with sane flags
+ *   MACHINE_HANDLER(name, then)      a handler that jumps to then(sig, info, context), whose last
+ * two arguments some kernels set only with SA_SIGINFO. Without that flag *info has no data.
  *   MACHINE_CALL_ON_STACK(name)      name(argument, fn, stack): calls fn(argument) below `stack`
  *   MACHINE_HOOK_SETJMP(ask)         setjmp and __sigsetjmp: jump to what ask(buffer, mask) returns
  *   MACHINE_HOOK_DLSYM(ask, next)    dlsym: returns ask(handle, name) or, if NULL, jumps to *next

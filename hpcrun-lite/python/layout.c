@@ -5,7 +5,11 @@
  */
 #include "hpcrun-lite/python/layout.h"
 
+#include <pthread.h>
 #include <string.h>
+
+/* Of x86-64, from which the offsets are. 3.10 and 3.11 have two mutexes before these fields. */
+enum { MUTEX_BYTES = 40, TWO_MUTEXES_MORE = 2 * (sizeof(pthread_mutex_t) - MUTEX_BYTES) };
 
 static const struct python_layout layouts[] = {
 	{
@@ -14,8 +18,8 @@ static const struct python_layout layouts[] = {
 		.lines = MSR_PYTHON_LINES_PAIRS,
 		.attributes = PYTHON_ATTRIBUTES_DICT,
 		.runtime = {.finalizing = 16,
-			    .tss = 584,
-			    .current = 568,
+			    .tss = 584 + TWO_MUTEXES_MORE,
+			    .current = 568 + TWO_MUTEXES_MORE,
 			    .main_thread = 72,
 			    .interpreters = PYTHON_NOWHERE},
 		.thread = {.thread_id = 176, .status = PYTHON_NOWHERE, .frame = 24, .cframe = 48},
@@ -45,8 +49,8 @@ static const struct python_layout layouts[] = {
 		.lines = MSR_PYTHON_LINES_LOCATIONS,
 		.attributes = PYTHON_ATTRIBUTES_BEFORE,
 		.runtime = {.finalizing = 24,
-			    .tss = 592,
-			    .current = 576,
+			    .tss = 592 + TWO_MUTEXES_MORE,
+			    .current = 576 + TWO_MUTEXES_MORE,
 			    .main_thread = 80,
 			    .interpreters = PYTHON_NOWHERE},
 		.thread = {.thread_id = 152,

@@ -116,6 +116,11 @@ uint64_t arch_binder_recipe(const uint8_t *code, size_t n_bytes);
 const uint8_t *arch_find_eh_return(const uint8_t *code, size_t n_bytes);
 
 /*
+ * What the instruction at the pc adds to sp just before the function returns (__builtin_eh_return).
+ */
+uint64_t arch_added_to_sp(const struct regs *regs);
+
+/*
  * Returns true and sets *target if the code starts with the bytes of a direct call, or of a direct
  * jump that is not a short one. The code is at `address` in the process.
  */

@@ -220,11 +220,16 @@ static void set_cfa(struct program *p, uint64_t reg, uint64_t offset)
 		.kind = CFI_REGISTER, .reg = (uint8_t)reg, .value = (int64_t)offset};
 }
 
-/* def_cfa_register and def_cfa_offset change one half of the rule and need the other half. */
-static struct cfi_rule *cfa_to_change(struct program *p)
+/*
+ * Changes one half of the rule and needs the other half. gcc writes def_cfa_offset after an
+ * expression, too (frames with SVE's vectors), and means the register before the expression.
+ */
+static void change_cfa_offset(struct program *p, int64_t offset)
 {
-	p->bad |= p->work->row.cfa.kind != CFI_REGISTER;
-	return &p->work->row.cfa;
+	struct cfi_rule *cfa = &p->work->row.cfa;
+	p->bad |= cfa->kind != CFI_REGISTER && cfa->kind != CFI_EXPRESSION;
+	cfa->kind = CFI_REGISTER;
+	cfa->value = offset;
 }
 
 static void remember(struct program *p)
@@ -283,11 +288,14 @@ static void extended_instruction(struct program *p, unsigned op, struct bytes *b
 	case 0x0d: /* def_cfa_register */
 		reg = bytes_uleb(b);
 		p->bad |= reg >= CFI_N_REGS;
-		cfa_to_change(p)->reg = (uint8_t)reg;
+		p->bad |= p->work->row.cfa.kind != CFI_REGISTER;
+		p->work->row.cfa.reg = (uint8_t)reg;
 		break;
-	case 0x0e: /* def_cfa_offset */ cfa_to_change(p)->value = (int64_t)bytes_uleb(b); break;
+	case 0x0e: /* def_cfa_offset */ change_cfa_offset(p, (int64_t)bytes_uleb(b)); break;
 	case 0x0f: /* def_cfa_expression */
+		reg = p->work->row.cfa.reg;
 		p->work->row.cfa = expression_rule(p, b, CFI_EXPRESSION);
+		p->work->row.cfa.reg = (uint8_t)reg;
 		break;
 	case 0x10: /* expression */
 		reg = bytes_uleb(b);
@@ -302,7 +310,7 @@ static void extended_instruction(struct program *p, unsigned op, struct bytes *b
 		set_cfa(p, reg, (uint64_t)bytes_sleb(b) * align);
 		break;
 	case 0x13: /* def_cfa_offset_sf */
-		cfa_to_change(p)->value = (int64_t)((uint64_t)bytes_sleb(b) * align);
+		change_cfa_offset(p, (int64_t)((uint64_t)bytes_sleb(b) * align));
 		break;
 	case 0x14: /* val_offset */
 		reg = bytes_uleb(b);

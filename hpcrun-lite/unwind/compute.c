@@ -132,8 +132,8 @@ static bool recipe_of_leave(const struct leave *l, uint64_t *recipe)
 {
 	const struct leave_value *cfa = &l->cfa;
 	const bool deref = cfa->kind == LEAVE_LOAD;
-	const struct recipe_reg by_reg = {
-		cfa->reg, deref ? cfa->at : cfa->offset, deref ? cfa->offset : 0};
+	const struct recipe_reg by_reg = {cfa->reg, deref ? cfa->at : cfa->offset,
+					  deref ? cfa->offset : 0};
 	enum recipe_bp how;
 	int64_t offset;
 	if (!bp_of(l, &how, &offset))
@@ -214,6 +214,43 @@ static uint64_t code_recipe(struct walk *w, uint64_t key, bool is_exact, uint16_
 	return recipe;
 }
 
+struct place {
+	uint64_t key;
+	bool is_exact;
+	uint16_t module;
+	uintptr_t bias;
+};
+
+/*
+ * Some tables describe a function only where it calls, not while it makes and removes its frame
+ * (clang before 15), or say of assembler that it never has a frame (libomp). There the instructions
+ * show the caller.
+ */
+static uint64_t checked_recipe(struct walk *w, const struct cfi_frame *frame,
+			       const struct place *at, uint64_t recipe)
+{
+	struct unwind_thread *t = w->thread;
+	const struct image *image = &t->image;
+	const struct leave_code code = {.lo = frame->pc_lo, .hi = frame->pc_hi};
+	const enum recipe_kind kind = recipe_kind(recipe);
+	const bool is_bare =
+		kind == RECIPE_BAD || (kind == RECIPE_LEAF && recipe_cfa_offset(recipe) == 0);
+	struct leave leave;
+	uint64_t found;
+	if (!ARCH_RETURN_BITS || kind == RECIPE_ROOT || kind == RECIPE_SIGNAL ||
+	    (!at->is_exact && !is_bare) || (w->bypass && w->mark) || !image->has_segments ||
+	    frame->pc_lo < image->text_lo || frame->pc_hi > image->text_hi)
+		return recipe;
+	if (at->is_exact && leave_edge(&code, at->key, is_bare, &t->leave, &leave))
+		return recipe_of_leave(&leave, &found) ? found : recipe;
+	const size_t n = at->key - frame->pc_lo < ARCH_ENTRY_BYTES ? at->key - frame->pc_lo
+								   : ARCH_ENTRY_BYTES;
+	if (!is_bare || (at->is_exact && !arch_makes_frame((const uint8_t *)frame->pc_lo, n)))
+		return recipe;
+	found = code_recipe(w, at->key, at->is_exact, at->module, at->bias);
+	return found == RECIPE_NO_CFI ? recipe : found;
+}
+
 static bool in_module(void *arg, uint64_t pc)
 {
 	return walk_find_image(arg, pc, false);
@@ -269,6 +306,8 @@ uint64_t walk_compute_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 	switch (cfi_lookup(&t->image.cfi, key, &t->cfi, &frame)) {
 	case CFI_OK:
 		recipe = arch_recipe(&t->cfi.row, &frame, key);
+		recipe = checked_recipe(w, &frame, &(struct place){key, is_exact, module, bias},
+					recipe);
 		recipe |= key == frame.pc_lo ? RECIPE_AT_START : 0;
 		break;
 	case CFI_NONE:

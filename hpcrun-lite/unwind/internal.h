@@ -179,6 +179,8 @@ struct walk {
 	bool heuristic;
 	bool laid;
 	bool mark;   /* the state is a guess */
+	/* registers other than pc and sp may be those of another frame */
+	bool lost_registers;
 	bool by_bp;  /* found by a frame pointer, so its pc need not follow a call */
 	bool closed; /* the last record is a root by its pc alone */
 };
@@ -264,19 +266,11 @@ bool walk_find_image(struct walk *w, uint64_t pc, bool guarded);
 bool heuristic_is_return(struct walk *w, uint64_t address, bool guarded, bool *in_text);
 
 /*
- * For a frame at pc whose function ends with __builtin_eh_return: has libgcc's uw_install_context_1
- * started to overwrite the saved registers of this frame with those of the landing pad's frame?
+ * Corrects the caller of r, a function that ends with __builtin_eh_return (`key`: its pc), if
+ * libgcc has started to overwrite the saved registers. Then w->lost_registers is set. Returns false
+ * if the caller is not found.
  */
-enum rewriting {
-	REWRITING_NOT,
-	/*
-	 * Maybe: the return address, which is written last, is still the frame's own. Or we cannot
-	 * know.
-	 */
-	REWRITING_REGISTERS,
-	REWRITING_NOW
-};
-enum rewriting heuristic_rewriting(struct walk *w, uint64_t pc, uint64_t return_address);
+bool throw_step(struct walk *w, struct record *r, uint64_t key);
 
 /* The parameters of unwind_init. */
 extern struct unwind_config unwind_config;

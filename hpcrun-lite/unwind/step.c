@@ -169,15 +169,15 @@ enum step_status step_leaf(struct walk *w, uint64_t recipe, struct state *next)
 	struct unwind_thread *t = w->thread;
 	const struct record *r = &t->records[w->n_records - 1];
 	uint64_t pc;
-	if (r == t->records)
+	uint64_t sp = w->state.sp + (uint64_t)recipe_cfa_offset(recipe);
+	if (r == t->records) {
 		pc = t->leaf.reg[ARCH_LR];
-	else if (!ARCH_RETURN_BITS || !r[-1].signal)
+		sp += arch_added_to_sp(&t->leaf);
+	} else if (!ARCH_RETURN_BITS || !r[-1].signal)
 		return STEP_BAD_CFI;
 	else if (!mem_load(&t->mem, r[-1].sp + ARCH_SIGNAL_LR, &pc))
 		return STEP_UNREADABLE;
-	*next = (struct state){.pc = arch_strip(pc),
-			       .sp = w->state.sp + (uint64_t)recipe_cfa_offset(recipe),
-			       .bp = w->state.bp};
+	*next = (struct state){.pc = arch_strip(pc), .sp = sp, .bp = w->state.bp};
 	return STEP_OK;
 }
 

@@ -333,22 +333,21 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 		else if (!walk_step_general(&w->thread->mem, recipe, r, &w->state))
 			status = STEP_UNREADABLE;
 		else if (recipe & RECIPE_REWRITES) {
-			r->kind = RECORD_OPEN;
-			const enum rewriting found = heuristic_rewriting(w, key, w->state.pc);
-			if (found == REWRITING_NOW) {
+			if (!throw_step(w, r, key)) {
 				*end = UNWIND_THROWING;
 				return false;
 			}
-			w->mark = found == REWRITING_REGISTERS;
-			w->heuristic |= w->mark;
 		} else if (kind == RECIPE_SIGNAL) /* the handler may have run on another stack */
 			mem_note_sp(&w->thread->mem, w->thread->stack.lo, w->state.sp,
 				    w->thread->stack.grows);
 		break;
 	case RECIPE_SLOW:
 		status = step_slow(w, &next);
-		if (status == STEP_OK)
+		if (status == STEP_OK) {
 			w->state = next;
+			w->mark = w->lost_registers;
+			w->heuristic |= w->mark;
+		}
 		break;
 	case RECIPE_GO:
 		status = go_step(w, recipe, &w->state, &next) ? STEP_OK : STEP_NO_CFI;

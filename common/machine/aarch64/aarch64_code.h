@@ -13,10 +13,7 @@
 	".cfi_endproc\n" \
 	".size " #name ", .-" #name "\n"
 
-/*
- * A handler returns to the vDSO's code, and the kernel does not look at this one. It is here
- * because a processor without SA_RESTORER still names a function.
- */
+/* Debuggers and unwinders recognise a signal frame by these bytes, which are the vDSO's, too. */
 #define MACHINE_RESTORER(name) \
 	__asm__(".pushsection .text\n" \
 		".balign 16\n" \
@@ -39,6 +36,16 @@
 		"b " #then "\n" \
 		MACHINE_FUNCTION_END(name) \
 		".popsection\n")
+
+/* The siginfo_t is at sp, the ucontext_t after it; only with SA_SIGINFO the registers say so. */
+#define MACHINE_HANDLER(name, then)                              \
+	__asm__(".pushsection .text\n"                           \
+		".balign 16\n"                                   \
+		".hidden " #name                                 \
+		"\n" MACHINE_FUNCTION(name) "mov x1, sp\n"       \
+					    "add x2, sp, #128\n" \
+					    "b " #then           \
+					    "\n" MACHINE_FUNCTION_END(name) ".popsection\n")
 
 #define MACHINE_CALL_ON_STACK(name) \
 	__asm__(".pushsection .text\n" \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Alternate signal stacks. A small one has no room for a sample on top of the program's handler.
- * Once a thread has one, handlers with SA_ONSTACK start with our signals blocked, and enter()
- * unblocks them if the handler runs on another stack. See hook_signal_internal.h. Test:
- * tests/cli/sacred/sacred_state.sh.
+ * Once a thread has one, handlers with SA_ONSTACK start with our signals blocked, and
+ * hook_signal_handle() unblocks them if the handler runs on another stack. See
+ * hook_signal_internal.h. Test: tests/cli/sacred/sacred_state.sh.
  */
 #include "common/safe/load.h"
 #include "hpcrun-lite/hooks/signal/hook_fatal.h"

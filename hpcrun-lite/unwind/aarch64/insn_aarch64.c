@@ -209,7 +209,11 @@ static void indirect(uint32_t w, struct insn *i)
 	case 2: /* ret; retaa and retab have number 31 */
 		i->kind = reg == LR || (w & 0xfffffbff) == 0xd65f0bff ? INSN_RETURN : INSN_END;
 		break;
-	case 0: i->kind = reg == 16 || reg == 17 ? INSN_JUMP_SLOT : INSN_END; break;
+	case 0: /* longjmp returns by br x30 */
+		i->kind = reg == LR                ? INSN_RETURN
+			  : reg == 16 || reg == 17 ? INSN_JUMP_SLOT
+						   : INSN_END;
+		break;
 	default: i->kind = INSN_END;
 	}
 }

@@ -75,6 +75,7 @@ static bool is_binder_entry(const struct cfi_frame *frame, uint64_t pc)
  */
 uint64_t arch_recipe(const struct cfi_row *row, const struct cfi_frame *frame, uint64_t pc)
 {
+	enum { LAST_ARGUMENT = 7 };
 	const struct cfi_rule *ra = &row->reg[frame->return_column], *cfa = &row->cfa;
 	enum recipe_bp bp;
 	int64_t bp_offset;
@@ -83,6 +84,9 @@ uint64_t arch_recipe(const struct cfi_row *row, const struct cfi_frame *frame, u
 		return RECIPE_SIGNAL;
 	if (ra->kind == CFI_UNDEFINED)
 		return RECIPE_ROOT;
+	/* glibc's longjmp: the table has a register with the buffer, where addresses are mangled */
+	if (cfa->kind == CFI_REGISTER && cfa->reg <= LAST_ARGUMENT)
+		return RECIPE_BAD;
 	if (cfa->kind != CFI_REGISTER || (cfa->reg != ARCH_SP && cfa->reg != ARCH_BP) ||
 	    row->reg[ARCH_SP].kind != CFI_SAME || !bp_of(&row->reg[ARCH_BP], &bp, &bp_offset))
 		return RECIPE_SLOW;
@@ -291,6 +295,15 @@ const uint8_t *arch_find_eh_return(const uint8_t *code, size_t n)
 			return code + i;
 	}
 	return NULL;
+}
+
+/* add sp, sp, xN */
+uint64_t arch_added_to_sp(const struct regs *regs)
+{
+	enum { ZERO = 31 };
+	const uint32_t insn = insn_at((const uint8_t *)regs->reg[ARCH_PC]);
+	const unsigned n = insn >> 16 & 31;
+	return (insn & 0xffe0ffff) == 0x8b2063ff && n != ZERO ? regs->reg[n] : 0;
 }
 
 /* Stores the registers by DWARF number; pc and sp as they are after the return. */

@@ -365,6 +365,35 @@ static void note_same(struct search *f)
 		l->same_hi = s->pc;
 }
 
+/*
+ * The end of a straight way. A jump leaves the function only if the return address was loaded
+ * before it.
+ */
+static enum outcome end_straight(const struct search *f, const struct insn *i)
+{
+	struct leave *l = f->leave;
+	const bool is_jump = i->kind == INSN_END || i->kind == INSN_JUMP_SLOT ||
+			     (i->kind == INSN_JUMP && !is_in_window(&f->code, (uint64_t)i->value));
+	if ((i->kind != INSN_RETURN && !is_jump) || !is_at_return(&f->work->now, l))
+		return WAY_ENDS;
+	return i->kind == INSN_RETURN || f->code.has_restored || l->ra.kind == LEAVE_LOAD
+		       ? WAY_RETURNS
+		       : WAY_ENDS;
+}
+
+static bool is_flow(const struct insn *i)
+{
+	switch ((enum insn_kind)i->kind) {
+	case INSN_CALL:
+	case INSN_RETURN:
+	case INSN_JUMP:
+	case INSN_BRANCH:
+	case INSN_JUMP_SLOT:
+	case INSN_END: return true;
+	default: return false;
+	}
+}
+
 static enum outcome step(struct search *f)
 {
 	struct leave_state *s = &f->work->now;
@@ -376,6 +405,8 @@ static enum outcome step(struct search *f)
 		note_run(f->leave, pc, i.n_bytes);
 	if (s->after_call && is_next_function(s, &i))
 		return WAY_ENDS;
+	if (f->code.is_straight && is_flow(&i))
+		return end_straight(f, &i);
 	s->pc = f->straight_pc = pc + i.n_bytes;
 	s->after_gap = s->after_call && i.kind == INSN_NOP;
 	s->after_call = i.kind == INSN_CALL || s->after_gap;
@@ -430,4 +461,71 @@ bool leave_find(const struct leave_code *code, uint64_t pc, bool is_exact, struc
 			note_same(&f);
 	}
 	return false;
+}
+
+/* ---- the edges of a frame ---- */
+
+enum { EDGE_INSNS = 24 };
+
+/* Follows the code from the last branch or call before pc. Returns false if it cannot be read. */
+static bool follow_to(const struct leave_code *code, uint64_t pc, struct leave_state *s)
+{
+	struct insn i;
+	uint64_t from = pc;
+	for (unsigned n = 0; n < EDGE_INSNS && from - code->lo >= INSN_MAX_BYTES; n++) {
+		const uint64_t before = from - INSN_MAX_BYTES;
+		if (!insn_decode((const uint8_t *)before, INSN_MAX_BYTES, before, &i))
+			return false;
+		if (is_flow(&i))
+			break;
+		from = before;
+	}
+	begin(s, from, true);
+	for (; s->pc < pc; s->pc += i.n_bytes) {
+		if (!insn_decode((const uint8_t *)s->pc, INSN_MAX_BYTES, s->pc, &i))
+			return false;
+		execute(s, &i);
+	}
+	return true;
+}
+
+/* Where the way has stored the value that a register had, from the present stack pointer. */
+static bool find_stored(const struct leave_state *s, uint8_t reg, struct leave_value *at)
+{
+	const struct leave_value value = {.kind = LEAVE_REG, .reg = reg};
+	for (unsigned i = 0; i < s->n_stores; i++) {
+		const struct leave_value *to = &s->store[i].to;
+		if (is_equal(&s->store[i].value, &value) && to->kind == LEAVE_REG &&
+		    to->reg == SP) {
+			*at = (struct leave_value){.kind = LEAVE_LOAD,
+						   .reg = SP,
+						   .at = to->offset - s->reg[SP].offset};
+			return true;
+		}
+	}
+	*at = value;
+	return is_equal(&s->reg[reg], &value);
+}
+
+bool leave_edge(const struct leave_code *code, uint64_t pc, bool is_bare, struct leave_work *work,
+		struct leave *leave)
+{
+	struct leave_state *s = &work->now;
+	struct leave_code ahead = *code;
+	if (!follow_to(code, pc, s))
+		return false;
+	const struct leave_value sp = s->reg[SP];
+	const bool is_known = sp.kind == LEAVE_REG && sp.reg == SP && sp.offset <= 0,
+		   found = is_known && find_stored(s, BP, &leave->bp) &&
+			   find_stored(s, ARCH_LR, &leave->ra);
+	ahead.is_straight = true;
+	ahead.has_restored = s->reg[ARCH_LR].kind == LEAVE_LOAD;
+	ahead.insns_max = EDGE_INSNS;
+	struct leave_value bp = leave->bp, ra = leave->ra;
+	if (leave_find(&ahead, pc, true, work, leave))
+		return true;
+	leave->cfa = (struct leave_value){.kind = LEAVE_REG, .reg = SP, .offset = -sp.offset};
+	leave->bp = bp;
+	leave->ra = ra;
+	return is_bare && found;
 }

@@ -106,6 +106,8 @@ struct leave_code {
 	/* with `more`: the bytes at lo; otherwise the code is read in place */
 	const uint8_t *bytes;
 	unsigned insns_max;   /* at most LEAVE_INSNS_MAX; 0: LEAVE_INSNS_MAX */
+	bool is_straight;     /* see leave_edge() */
+	bool has_restored;    /* the return address was loaded before pc */
 };
 
 /*
@@ -114,6 +116,16 @@ struct leave_code {
  * return is found.
  */
 bool leave_find(const struct leave_code *code, uint64_t pc, bool is_exact, struct leave_work *work,
+		struct leave *leave);
+
+/*
+ * Finds the way out from the next instruction of a function, if the function is making or removing
+ * its frame there: tables need not describe that (clang before 15 on aarch64). The instructions
+ * around pc are followed as far as no branch and no call comes between. `code` is the function.
+ * is_bare: the tables say that there is no frame. Only for processors with ARCH_RETURN_BITS.
+ * Returns false if the tables apply.
+ */
+bool leave_edge(const struct leave_code *code, uint64_t pc, bool is_bare, struct leave_work *work,
 		struct leave *leave);
 
 #endif

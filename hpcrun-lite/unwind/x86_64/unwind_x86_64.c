@@ -425,6 +425,12 @@ uint64_t arch_binder_recipe(const uint8_t *code, size_t n)
 	return RECIPE_NONE; /* linkers write tables for it */
 }
 
+uint64_t arch_added_to_sp(const struct regs *regs)
+{
+	(void)regs;
+	return 0;
+}
+
 /* Stores the registers by DWARF number; rip and rsp as they are after the return. */
 __asm__(".text\n"
 	".globl unwind_here\n"

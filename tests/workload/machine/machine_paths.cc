@@ -2,11 +2,19 @@
 //
 // A program whose call paths are known: tests/aarch64.sh compares what was measured with them. Each
 // kind of work spins in a function of its own: at the end of a recursion, where exceptions are
-// caught, in two threads, below a frame of variable size, and in a leaf that has nothing on the
-// stack. usage: machine_paths ROUNDS
+// caught, in two threads, below a frame of variable size, in a leaf that has nothing on the stack,
+// in a handler without SA_SIGINFO, in a child of fork, and, if it was built with that, in a region
+// of OpenMP and below frames whose size is the length of SVE's vectors. Exit status 1 if a child or
+// a handler did not do its work. usage: machine_paths ROUNDS
+#include <csignal>
 #include <cstdlib>
 #include <pthread.h>
 #include <stdexcept>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __ARM_FEATURE_SVE
+#include <arm_sve.h>
+#endif
 
 #define APART extern "C" __attribute__((noinline))
 
@@ -75,10 +83,65 @@ APART void spin_alloca(unsigned n)
 	sink = sink + static_cast<unsigned>(bytes[0]);
 }
 
+static volatile std::sig_atomic_t n_handled;
+
+APART void spin_handler(int)
+{
+	spin_leaf(rounds);
+	n_handled = n_handled + 1;
+}
+
+APART void spin_region()
+{
+#pragma omp parallel num_threads(2)
+	{
+		spin_leaf(rounds);
+		sink = sink + 1;
+	}
+	sink = sink + 1;
+}
+
+#ifdef __ARM_FEATURE_SVE
+// The vector is needed after the call, so it is in the frame.
+APART svfloat64_t spin_vector(svfloat64_t v, unsigned depth)
+{
+	spin_leaf(rounds / 4);
+	const svfloat64_t sum = depth ? spin_vector(v, depth - 1) : v;
+	return svmul_f64_x(svptrue_b64(), sum, v);
+}
+
+APART void spin_vectors(unsigned n)
+{
+	volatile char *bytes = static_cast<volatile char *>(__builtin_alloca(n));
+	bytes[0] = 1;
+	const svfloat64_t v = svdup_f64(bytes[0]);
+	sink = sink + static_cast<unsigned>(svaddv_f64(svptrue_b64(), spin_vector(v, 3)));
+}
+#else
+APART void spin_vectors(unsigned)
+{
+}
+#endif
+
+APART bool spin_child()
+{
+	enum { STATUS = 3 };
+	int status = 0;
+	const pid_t child = fork();
+	if (child == 0) {
+		spin_leaf(rounds * 10);
+		_exit(STATUS);
+	}
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+	       WEXITSTATUS(status) == STATUS;
+}
+
 int main(int argc, char **argv)
 {
 	rounds = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 10000;
 	pthread_t threads[2];
+	if (std::signal(SIGUSR1, spin_handler) == SIG_ERR)
+		return 1;
 	for (pthread_t &t : threads)
 		if (pthread_create(&t, nullptr, spin_thread, nullptr) != 0)
 			return 1;
@@ -86,7 +149,12 @@ int main(int argc, char **argv)
 		recurse(i);
 		spin_catch();
 		spin_alloca(1000 + i * 100);
+		spin_region();
+		spin_vectors(100 + i * 16);
+		std::raise(SIGUSR1);
 	}
+	if (!spin_child() || n_handled != 30)
+		return 1;
 	for (pthread_t &t : threads)
 		pthread_join(t, nullptr);
 	return 0;
