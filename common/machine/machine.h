@@ -13,6 +13,8 @@
  *   MACHINE_LINKER      file name of glibc's dynamic linker
  *   MACHINE_CALL_BYTES  length of the system call instruction
  *   MACHINE_HEAD_WORDS  see machine_is_thread_head()
+ *   MACHINE_BLOCKS_WORD  the word at the thread pointer that leads to the thread's blocks (dtv)
+ *   MACHINE_ADDRESS_BITS  of a program's addresses, unless it asks the kernel for more
  *   MACHINE_BP, _SP, _PC, MACHINE_N_REGS  DWARF's numbers of the frame pointer, the stack pointer
  *                       and the program counter; how many registers unwinding knows
  *   MACHINE_CFA()       the end of the calling function's frame, where its caller's begins
@@ -22,6 +24,8 @@
  *
  *   MACHINE_RESTORER(name)           the code to which a signal handler returns
  *   MACHINE_SIGNAL_ENTRY(name, then) a handler that jumps to `then` with sane flags
+ *   MACHINE_HANDLER(name, then)      a handler that goes on in `then` with the context as third
+ *                                    argument, which some kernels pass with SA_SIGINFO alone
  *   MACHINE_CALL_ON_STACK(name)      name(argument, fn, stack): calls fn(argument) below `stack`
  *   MACHINE_HOOK_SETJMP(ask)         setjmp and __sigsetjmp: jump to what ask(buffer, mask) returns
  *   MACHINE_HOOK_DLSYM(ask, next)    dlsym: returns ask(handle, name) or, if NULL, jumps to *next
