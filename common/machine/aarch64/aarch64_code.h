@@ -13,10 +13,7 @@
 	".cfi_endproc\n" \
 	".size " #name ", .-" #name "\n"
 
-/*
- * A handler returns to the vDSO's code, and the kernel does not look at this one. It is here
- * because a processor without SA_RESTORER still names a function.
- */
+/* libc sets no SA_RESTORER: the program's handlers return to the vDSO, and ours to this. */
 #define MACHINE_RESTORER(name) \
 	__asm__(".pushsection .text\n" \
 		".balign 16\n" \
@@ -39,6 +36,19 @@
 		"b " #then "\n" \
 		MACHINE_FUNCTION_END(name) \
 		".popsection\n")
+
+/*
+ * Without SA_SIGINFO the kernel sets x0 alone. It always writes the context at sp, after 128 bytes
+ * for a siginfo_t (struct rt_sigframe).
+ */
+#define MACHINE_HANDLER(name, then)                              \
+	__asm__(".pushsection .text\n"                           \
+		".balign 16\n"                                   \
+		".hidden " #name                                 \
+		"\n" MACHINE_FUNCTION(name) "mov x1, sp\n"       \
+					    "add x2, sp, #128\n" \
+					    "b " #then           \
+					    "\n" MACHINE_FUNCTION_END(name) ".popsection\n")
 
 #define MACHINE_CALL_ON_STACK(name) \
 	__asm__(".pushsection .text\n" \

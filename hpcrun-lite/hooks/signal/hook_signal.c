@@ -27,7 +27,7 @@ HOOK_NEXT(siginterrupt);
 
 static _Atomic uint64_t protected_bits; /* our signals, bit sig - 1 */
 
-/* The program's handlers, which enter() calls. */
+/* The program's handlers, which hook_signal_entry() calls. */
 static struct {
 	_Atomic(void *) handler;
 	_Atomic bool masks_ours; /* its sa_mask contained our signals */
@@ -70,11 +70,10 @@ uint64_t hook_signal_protected(void)
 
 /* ---- the program's handlers ---- */
 
-/*
- * On x86-64 all three arguments are passed, with or without SA_SIGINFO. The last call is a tail
- * call, so our frame does not stay on the stack.
- */
-static void enter(int sig, siginfo_t *info, void *context)
+MACHINE_HANDLER(hook_signal_entry, hook_signal_enter);
+
+/* The last call is a tail call, so our frame does not stay on the stack. */
+void hook_signal_enter(int sig, siginfo_t *info, void *context)
 {
 	if (__builtin_expect(hook_altstack_held & signal_bit(sig), 0))
 		hook_altstack_enter();
@@ -104,7 +103,7 @@ static void enter(int sig, siginfo_t *info, void *context)
 
 static bool is_programs(const void *handler)
 {
-	return hook_signal_is_function(handler) && handler != (void *)enter &&
+	return hook_signal_is_function(handler) && handler != (void *)hook_signal_entry &&
 	       handler != (void *)hook_signal_on_bus;
 }
 
@@ -117,12 +116,12 @@ static void *wrap(int sig, void *handler)
 	if (sig < 1 || sig >= N_SIGNALS || !is_programs(handler) || !hook_signal_may_change())
 		return handler;
 	atomic_store_explicit(&entries[sig].handler, handler, memory_order_release);
-	return (void *)enter;
+	return (void *)hook_signal_entry;
 }
 
 static void *unwrap(void *known, void *handler)
 {
-	if (handler == (void *)enter)
+	if (handler == (void *)hook_signal_entry)
 		return known;
 	return handler == (void *)hook_signal_on_bus
 		       ? (void *)SIG_DFL
@@ -329,7 +328,7 @@ void hook_signal_start(void)
 	hook_altstack_start();
 	struct sigaction inherited;
 	(void)NEXT(sigaction)(RUNTIME_SIGNAL, NULL, &inherited);
-	if (inherited.sa_handler == (__sighandler_t)(void *)enter)
+	if (inherited.sa_handler == (__sighandler_t)(void *)hook_signal_entry)
 		inherited.sa_handler =
 			(__sighandler_t)atomic_load(&entries[RUNTIME_SIGNAL].handler);
 	hook_signal_protect(RUNTIME_SIGNAL);
