@@ -116,5 +116,7 @@ paths() {
 paths "gcc -O2" -O2
 paths "gcc -O2, signed return addresses" -O2 -mbranch-protection=standard
 paths "gcc -O3 -fomit-frame-pointer" -O3 -fomit-frame-pointer
+sh "$top/tests/aarch64_system.sh" "$build/system" >"$T/out" && status=0 || status=$?
+[ "$status" -eq 77 ] || result "$status" "tests on kernels of aarch64" "$T/out"
 echo "1..$n"
 exit "$failed"
