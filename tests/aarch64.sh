@@ -144,6 +144,8 @@ unset QEMU_CPU
 QEMU_PAGE='-p 65536'
 paths "gcc -O2, pages of 64 KiB" $gxx -O2
 QEMU_PAGE=
+sh "$top/tests/aarch64_tools.sh" "$qemu" "$sysroot" "$native" "$build" "$T/run" >"$T/out" 2>&1
+result $? "hpcstruct-lite and hpcprof-lite of both machines agree" "$T/out"
 
 cat >"$T/program.py" <<'EOF'
 def leaf(n):
@@ -163,8 +165,7 @@ rm -rf "$T/run" "$T/db"
 awk '{ all += $NF } /<module>;top;leaf/ { right += $NF }
 	END { exit !(all > 0 && right > all / 2) }' "$T/db/folded/CPUTIME.folded" 2>>"$T/out"
 result $? "frames of Python 3.11" "$T/out"
-
-sh "$top/tests/aarch64_tools.sh" "$qemu" "$sysroot" "$native" "$build" "$T/run" >"$T/out" 2>&1
-result $? "hpcstruct-lite and hpcprof-lite of both machines agree" "$T/out"
+sh "$top/tests/aarch64_system.sh" "$build/system" >"$T/out" && status=0 || status=$?
+[ "$status" -eq 77 ] || result "$status" "tests on kernels of aarch64" "$T/out"
 echo "1..$n"
 exit "$failed"

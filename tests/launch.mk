@@ -7,9 +7,12 @@ sacred_programs = \
 	tests/workload/sacred/sacred_fd tests/workload/sacred/sacred_signal \
 	tests/workload/sacred/sacred_cancel tests/workload/sacred/sacred_clock \
 	tests/workload/sacred/sacred_file tests/workload/sacred/sacred_storm \
-	tests/workload/sacred/sacred_split tests/workload/sacred/sacred_state \
+	tests/workload/sacred/sacred_state \
 	tests/workload/sacred/sacred_syscall tests/workload/sacred/sacred_threads \
 	tests/workload/sacred/sacred_wait tests/workload/sacred/sacred_winch
+if HAVE_SPLIT_STACK
+sacred_programs += tests/workload/sacred/sacred_split
+endif
 check_PROGRAMS += $(sacred_programs)
 check_LTLIBRARIES += tests/workload/run/libpapi_pmu.la tests/workload/sacred/libsacred_library.la \
 	tests/workload/sacred/libsacred_preload.la

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
 #
-# The measured program is sacred: runs a command without and with the profiler, at 10 kHz, and
-# compares what it printed and how it ended. Source after tests/lib.sh. Must not: judge by time; the
-# limit is a watchdog against hangs.
+# The measured program is sacred: runs a command without and with the profiler, at 10 kHz (or as
+# SACRED_EVENTS says, for an emulated processor), and compares what it printed and how it ended.
+# Source after tests/lib.sh. Must not: judge by time; the limit is a watchdog against hangs.
 
-SACRED_EVENTS="-e CPUTIME@f10000 -e REALTIME@f5000"
+SACRED_EVENTS=${SACRED_EVENTS:--e CPUTIME@f10000 -e REALTIME@f5000}
 SACRED_LIMIT=300
 # Of sacred_sampled; empty, where a test looks for functions in the tree.
 sacred_structs=--no-structs

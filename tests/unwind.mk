@@ -77,12 +77,13 @@ EXTRA_DIST += tests/fuzz/cfi
 TESTS += tests/cli/unwind/unwind_languages.sh
 TESTS += tests/cli/unwind/unwind_steps.sh tests/cli/unwind/unwind_shadow.sh \
 	tests/cli/unwind/unwind_complete.sh tests/cli/unwind/unwind_deep.sh \
-	tests/cli/unwind/unwind_gaps.sh
+	tests/cli/unwind/unwind_gaps.sh tests/cli/unwind/unwind_known.sh
 EXTRA_DIST += tests/cli/unwind/unwind_languages.sh tests/workload/unwind/unwind_stale.c \
 	tests/workload/unwind/unwind_go.go tests/workload/unwind/UnwindJava.java
 EXTRA_DIST += tests/cli/unwind/unwind_steps.sh tests/cli/unwind/unwind_shadow.sh \
 	tests/cli/unwind/unwind_deep.sh tests/workload/unwind/unwind_deep.c \
 	tests/cli/unwind/unwind_complete.sh tests/cli/unwind/unwind_gaps.sh \
+	tests/cli/unwind/unwind_known.sh tests/workload/machine/machine_paths.cc \
 	tests/workload/unwind/unwind_complete.c tests/workload/unwind/unwind_load.cc \
 	tests/workload/unwind/unwind_fiber.c tests/workload/unwind/unwind_load.rs \
 	tests/workload/unwind/unwind_steps.c tests/workload/unwind/unwind_steps.h \

@@ -14,6 +14,8 @@
  *   MACHINE_JUMP_SLOT, _GLOB_DAT  relocations of an object's tables of imported functions
  *   MACHINE_CALL_BYTES  length of the system call instruction
  *   MACHINE_HEAD_WORDS  see machine_is_thread_head()
+ *   MACHINE_BLOCKS_WORD  the word at the thread pointer that leads to the thread's blocks (dtv)
+ *   MACHINE_ADDRESS_BITS  of a program's addresses, unless it asks the kernel for more
  *   MACHINE_BP, _SP, _PC, MACHINE_N_REGS  DWARF's numbers of the frame pointer, the stack pointer
  *                       and the program counter; how many registers unwinding knows
  *   MACHINE_CFA()       the end of the calling function's frame, where its caller's begins

@@ -10,11 +10,12 @@
 
 #include "common/safe/library_symbol.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
 enum {
-	LOCK_BYTES = 40,    /* of a pthread_mutex_t */
+	LOCK_BYTES = sizeof(pthread_mutex_t),
 	LOCK_KIND = 16,     /* where its kind is */
 	LOCK_RECURSIVE = 1, /* PTHREAD_MUTEX_RECURSIVE_NP */
 	DEBUG_BYTES = sizeof(struct r_debug),

@@ -80,8 +80,8 @@ bool python_tls_decode(const uint8_t *code, size_t n, uintptr_t at, struct pytho
 }
 
 /*
- * The head of a thread in glibc: the thread pointer points to it, and its second word to the blocks
- * of the loaded objects. The number of objects is before the first.
+ * The head of a thread in glibc: the thread pointer points to it, and one of its words to the
+ * blocks of the loaded objects. The number of objects is before the first.
  */
 struct block {
 	uintptr_t at, to_free;
@@ -92,7 +92,7 @@ uintptr_t python_tls_place(const struct python_tls *tls)
 	const uintptr_t *thread = machine_thread_pointer();
 	if (!tls->module)
 		return (uintptr_t)thread + tls->offset;
-	const struct block *blocks = (const struct block *)thread[1];
+	const struct block *blocks = (const struct block *)thread[MACHINE_BLOCKS_WORD];
 	const uintptr_t at = tls->module <= blocks[-1].at ? blocks[tls->module].at : 0;
 	return at && at != UINTPTR_MAX ? at + tls->offset : 0;
 }

@@ -10,6 +10,8 @@
 #ifndef HPCRUN_LITE_PYTHON_READER_H
 #define HPCRUN_LITE_PYTHON_READER_H
 
+#include "common/safe/sys.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -118,7 +120,8 @@ bool reader_copy(struct reader *r, void *dst, uintptr_t address, size_t n);
  */
 static inline bool reader_is_plausible(uintptr_t address)
 {
-	return address >= READER_PAGE_BYTES && address < UINT64_C(1) << 47 && address % 8 == 0;
+	return address >= READER_PAGE_BYTES && address < UINT64_C(1) << MACHINE_ADDRESS_BITS &&
+	       address % 8 == 0;
 }
 
 /*

@@ -112,8 +112,11 @@ bool arch_is_sigreturn(const uint8_t *code, size_t n_bytes);
  */
 uint64_t arch_binder_recipe(const uint8_t *code, size_t n_bytes);
 
-/* The first place in the code where __builtin_eh_return leaves the function, or NULL. */
-const uint8_t *arch_find_eh_return(const uint8_t *code, size_t n_bytes);
+/*
+ * The first place in the code, which is at `address` in the process, where __builtin_eh_return
+ * leaves the function; NULL: none. `address` is inside an instruction after a call.
+ */
+const uint8_t *arch_find_eh_return(const uint8_t *code, size_t n_bytes, uint64_t address);
 
 /*
  * What the instruction at the pc adds to sp just before the function returns (__builtin_eh_return).

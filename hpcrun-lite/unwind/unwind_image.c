@@ -33,7 +33,9 @@ static const Elf64_Ehdr *header_of(struct image *image)
 {
 	const Elf64_Ehdr *e = (const Elf64_Ehdr *)image->object.dlfo_map_start;
 	const bool is_program = image->object.dlfo_link_map->l_name[0] == '\0';
-	if (image->cfi.map_hi - image->cfi.map_lo < HEADERS_MOST || !headers_are_sound(e)) {
+	/* The vDSO of aarch64 is smaller than a page. */
+	if (machine_page_ceiling(image->cfi.map_hi) - image->cfi.map_lo < HEADERS_MOST ||
+	    !headers_are_sound(e)) {
 		e = (const Elf64_Ehdr *)(getauxval(AT_PHDR) - sizeof *e);
 		if (!is_program || (uintptr_t)e % HEADERS_MOST != 0 || !headers_are_sound(e))
 			return NULL;

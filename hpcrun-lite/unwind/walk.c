@@ -237,8 +237,10 @@ static struct record *add_frame(struct walk *w, uint64_t key, uint64_t recipe, u
 	r->laid = w->laid;
 	r->by_code = recipe & RECIPE_BY_CODE;
 	r->signal = recipe_kind(recipe) == RECIPE_SIGNAL;
+	/* Code of no module may be so high on aarch64 that its address has the bit of the mark. */
 	if (!r->skipped)
-		t->addresses[w->n_addresses++] = (key - delta) | (w->mark ? UNWIND_ADDR_MARK : 0);
+		t->addresses[w->n_addresses++] =
+			((key - delta) & ~UNWIND_ADDR_MARK) | (w->mark ? UNWIND_ADDR_MARK : 0);
 	return r;
 }
 

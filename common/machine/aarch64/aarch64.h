@@ -17,6 +17,8 @@
 #define MACHINE_GLOB_DAT 1025u
 #define MACHINE_CALL_BYTES 4u
 #define MACHINE_HEAD_WORDS 1
+#define MACHINE_BLOCKS_WORD 0
+#define MACHINE_ADDRESS_BITS 48
 
 /*
  * DWARF's numbers of registers (DWARF for the Arm 64-bit architecture, 4.1): x0 to x30, sp, pc.

@@ -32,7 +32,7 @@ enum {
  */
 static inline uint64_t arch_strip(uint64_t address)
 {
-	return address & ((UINT64_C(1) << 48) - 1);
+	return address & ((UINT64_C(1) << MACHINE_ADDRESS_BITS) - 1);
 }
 
 #endif

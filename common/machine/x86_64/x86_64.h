@@ -16,6 +16,8 @@
 #define MACHINE_GLOB_DAT 6u
 #define MACHINE_CALL_BYTES 2u
 #define MACHINE_HEAD_WORDS 3
+#define MACHINE_BLOCKS_WORD 1
+#define MACHINE_ADDRESS_BITS 47
 
 /* DWARF's numbers of registers (System V ABI, 3.6.2): 0 to 15, and 16 for the return address. */
 enum { MACHINE_BP = 6, MACHINE_SP = 7, MACHINE_PC = 16, MACHINE_N_REGS = 17 };

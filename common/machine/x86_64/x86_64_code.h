@@ -17,6 +17,12 @@
 		".size " #name ", .-" #name "\n" \
 		".popsection\n")
 
+/* The kernel always passes all three arguments. */
+#define MACHINE_HANDLER(name, then)   \
+	__asm__(".globl " #name "\n"  \
+		".hidden " #name "\n" \
+		".set " #name ", " #then "\n")
+
 /*
  * The kernel leaves EFLAGS.AC (bit 18) set, and restores it after the handler. The stack stays
  * aligned as at a function's entry.

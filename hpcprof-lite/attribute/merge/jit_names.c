@@ -145,12 +145,21 @@ static bool add_choices(struct namer *r, struct jit_address *a)
 }
 
 /* Searches the perf map only if the jitdump has nothing, because the jitdump knows more. */
-static bool look_up(struct namer *r, struct jit_address *a)
+static void find_candidates(struct namer *r)
 {
-	vec_clear(&r->candidates);
 	jit_find(&r->names.dump, r->addr, add_candidate, r);
 	if (r->candidates.n == 0)
 		jit_find(&r->names.map, r->addr, add_candidate, r);
+}
+
+static bool look_up(struct namer *r, struct jit_address *a)
+{
+	vec_clear(&r->candidates);
+	find_candidates(r);
+	if (r->candidates.n == 0) {
+		r->addr |= MSR_ADDR_MARK; /* what a record cannot hold of an address of aarch64 */
+		find_candidates(r);
+	}
 	if (r->failed || r->candidates.n == 0)
 		return !r->failed;
 	if (r->candidates.n > 1)

@@ -284,17 +284,22 @@ bool arch_is_sigreturn(const uint8_t *code, size_t n) /* mov x8, #139; svc #0 */
 }
 
 /*
- * str xN, [x29, #8], which puts the landing pad where the return address was; add sp, sp, xN. The
- * code may begin inside an instruction.
+ * str xN, [x29, #8], which puts the landing pad where the return address was; add sp, sp, xN. gcc
+ * may place the second, which all ways have in common, before the first, and jump back to it. Then
+ * what has been called before both is far from the exit.
  */
-const uint8_t *arch_find_eh_return(const uint8_t *code, size_t n)
+const uint8_t *arch_find_eh_return(const uint8_t *code, size_t n, uint64_t address)
 {
-	for (size_t i = 0; i + INSN_BYTES <= n; i++) {
+	const bool after_call = address % INSN_BYTES != 0;
+	const uint8_t *common = NULL;
+	for (size_t i = -address % INSN_BYTES; i + INSN_BYTES <= n; i += INSN_BYTES) {
 		const uint32_t insn = insn_at(code + i);
-		if ((insn & 0xffffffe0) == 0xf90007a0 || (insn & 0xffe0ffff) == 0x8b2063ff)
-			return code + i;
+		if ((insn & 0xffffffe0) == 0xf90007a0)
+			return !common || after_call ? code + i : common;
+		if ((insn & 0xffe0ffff) == 0x8b2063ff && !common)
+			common = code + i;
 	}
-	return NULL;
+	return common;
 }
 
 /* add sp, sp, xN */

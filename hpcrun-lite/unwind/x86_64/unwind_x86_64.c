@@ -207,11 +207,12 @@ bool arch_ends_in_call(const uint8_t *code, size_t n_bytes)
 	return false;
 }
 
-const uint8_t *arch_find_eh_return(const uint8_t *code, size_t n_bytes)
+const uint8_t *arch_find_eh_return(const uint8_t *code, size_t n_bytes, uint64_t address)
 {
 	static const uint8_t to_sp[3] = {
 		0x48, 0x89, 0xcc}; /* mov %rcx, %rsp; then pop %rcx; jmp *%rcx (gcc 12), or ret */
 	const uint8_t *end = code + n_bytes;
+	(void)address;
 	for (const uint8_t *at = code;
 	     (size_t)(end - at) > sizeof to_sp &&
 	     (at = memmem(at, (size_t)(end - at), to_sp, sizeof to_sp)) != NULL;

@@ -26,15 +26,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static struct offcpu_wait find(long number, uint64_t rdi, uint64_t rsi, uint64_t rdx, uintptr_t pc)
+static struct offcpu_wait find(long number, uint64_t a, uint64_t b, uint64_t c, uintptr_t pc)
 {
 	ucontext_t context;
 	struct offcpu_wait wait;
 	memset(&context, 0, sizeof context);
-	context.uc_mcontext.gregs[REG_RDI] = (greg_t)rdi;
-	context.uc_mcontext.gregs[REG_RSI] = (greg_t)rsi;
-	context.uc_mcontext.gregs[REG_RDX] = (greg_t)rdx;
-	context.uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
+	machine_set_argument(&context, 0, (long)a);
+	machine_set_argument(&context, 1, (long)b);
+	machine_set_argument(&context, 2, (long)c);
+	machine_set_pc(&context, pc);
 	offcpu_wait_find(&context, number, &wait);
 	return wait;
 }
@@ -190,9 +190,9 @@ static bool is_cut_short(long number, long asked, long result, int flags)
 {
 	ucontext_t context;
 	memset(&context, 0, sizeof context);
-	context.uc_mcontext.gregs[REG_RDX] = asked;
-	context.uc_mcontext.gregs[REG_RAX] = result;
-	context.uc_mcontext.gregs[REG_R10] = flags;
+	machine_set_argument(&context, 2, asked);
+	machine_set_result(&context, result);
+	machine_set_argument(&context, 3, flags);
 	return offcpu_wait_is_cut_short(&context, number);
 }
 

@@ -39,9 +39,11 @@ static void one_word(void **state)
 	const uint64_t before = sum();
 	for (unsigned i = 0; i < 2 * N; i++)
 		for (unsigned bit = 0; bit < 64; bit++) {
-			stack[i] ^= UINT64_C(1) << bit;
-			assert_int_not_equal(sum(), before);
-			stack[i] ^= UINT64_C(1) << bit;
+			const uint64_t change = UINT64_C(1) << bit;
+			const bool is_signature = i % 2 == 0 && !arch_strip(change);
+			stack[i] ^= change;
+			assert_true((sum() == before) == is_signature);
+			stack[i] ^= change;
 		}
 	assert_int_equal(sum(), before);
 }

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A program whose call paths are known: tests/aarch64.sh compares what was measured with them. Each
-// kind of work spins in a function of its own: at the end of a recursion, where exceptions are
-// caught, in two threads, below a frame of variable size, in a leaf that has nothing on the stack,
-// in a handler without SA_SIGINFO, in a child of fork, and, if it was built with that, in a region
-// of OpenMP and below frames whose size is the length of SVE's vectors. Exit status 1 if a child or
-// a handler did not do its work. usage: machine_paths ROUNDS
+// A program whose call paths are known: tests/aarch64.sh and tests/cli/unwind/unwind_known.sh
+// compare what was measured with them. Each kind of work spins in a function of its own: at the end
+// of a recursion, where exceptions are caught, in two threads, below a frame of variable size, in a
+// leaf that has nothing on the stack, in a handler without SA_SIGINFO, in a child of fork, and, if
+// it was built with that, in a region of OpenMP and below frames whose size is the length of SVE's
+// vectors; with "kernel", also in the vDSO, and in handlers of signals. Exit status 1 if a child or
+// a handler did not do its work. usage: machine_paths ROUNDS [kernel]
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <pthread.h>
 #include <stdexcept>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __ARM_FEATURE_SVE
@@ -136,6 +139,43 @@ APART bool spin_child()
 	       WEXITSTATUS(status) == STATUS;
 }
 
+APART void spin_clock()
+{
+	struct timespec t;
+	for (unsigned i = 0; i < rounds * 30; i++)
+		clock_gettime(CLOCK_MONOTONIC, &t);
+	sink = static_cast<unsigned>(t.tv_nsec);
+}
+
+APART void on_user(int)
+{
+	spin_leaf(rounds);
+	sink = sink + 1;
+}
+
+APART void spin_raise()
+{
+	for (unsigned i = 0; i < 30; i++)
+		raise(SIGUSR1);
+	sink = sink + 1;
+}
+
+APART void on_alarm(int)
+{
+	spin_leaf(rounds / 10);
+	sink = sink + 1;
+}
+
+// Handlers come at any instruction of the leaf.
+APART void spin_interrupted()
+{
+	struct itimerval often = {{0, 2000}, {0, 2000}}, never = {};
+	setitimer(ITIMER_REAL, &often, nullptr);
+	for (unsigned i = 0; i < 30; i++)
+		spin_leaf(rounds);
+	setitimer(ITIMER_REAL, &never, nullptr);
+}
+
 int main(int argc, char **argv)
 {
 	rounds = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 10000;
@@ -157,5 +197,12 @@ int main(int argc, char **argv)
 		return 1;
 	for (pthread_t &t : threads)
 		pthread_join(t, nullptr);
+	if (argc > 2) {
+		signal(SIGUSR1, on_user);
+		signal(SIGALRM, on_alarm);
+		spin_clock();
+		spin_raise();
+		spin_interrupted();
+	}
 	return 0;
 }

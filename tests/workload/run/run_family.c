@@ -4,6 +4,8 @@
  * tests/cli/run/run_ends.sh. Usage: run_family MODE [ARGUMENTS]. run_family_go has the note of Go's
  * linker.
  */
+#include "common/machine/machine.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -164,7 +166,7 @@ static int end_by(char **argv)
 	const char *how = argv[0];
 	int sig = argv[1] ? atoi(argv[1]) : 0;
 	if (!strcmp(how, "raw"))
-		__asm__ volatile("syscall" : : "a"(SYS_exit_group), "D"(sig));
+		machine_call3(SYS_exit_group, sig, 0, 0);
 	else if (!strcmp(how, "segv"))
 		*nowhere = 1;
 	else if (!strcmp(how, "divide"))

@@ -13,6 +13,8 @@
  *
  * Prints the CPU time of the process in ms.
  */
+#include "common/machine/machine.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
@@ -170,13 +172,7 @@ static int threads(int n)
 /* A system call instruction of the program's own: nobody in front of libc sees it. */
 static void set_mask(long how, const sigset_t *set)
 {
-	long result;
-	register const sigset_t *old __asm__("rdx") = NULL;
-	register long n_bytes __asm__("r10") = 8;
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(SYS_rt_sigprocmask), "D"(how), "S"(set), "r"(old), "r"(n_bytes)
-			 : "rcx", "r11", "memory");
+	machine_call4(SYS_rt_sigprocmask, how, (long)set, 0, 8);
 }
 
 static int run(const char *mode, const char *n)

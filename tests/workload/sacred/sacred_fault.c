@@ -7,6 +7,7 @@
  * program did. Usage: sacred_fault COUNT-FILE NUMBER[+] ERRNO COMMAND... Run by
  * tests/cli/sacred/sacred_fault.sh.
  */
+#include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,13 +39,9 @@ static const long can_fail[] = {
 	SYS_pwrite64,
 	SYS_read,
 	SYS_pread64,
-	SYS_rename,
-	SYS_mkdir,
 	SYS_mkdirat,
-	SYS_stat,
 	SYS_newfstatat,
 	SYS_fstat,
-	SYS_readlink,
 	SYS_readlinkat,
 	SYS_getcwd,
 	SYS_prctl,
@@ -51,6 +49,12 @@ static const long can_fail[] = {
 	SYS_process_vm_writev,
 	SYS_mremap,
 	SYS_msync,
+#ifdef SYS_stat /* newer machines never had these */
+	SYS_rename,
+	SYS_mkdir,
+	SYS_stat,
+	SYS_readlink,
+#endif
 };
 
 static struct tracee {
@@ -106,34 +110,62 @@ static bool may_fail(long call)
 	return false;
 }
 
+#ifdef __aarch64__
+enum { NUMBER = 8, RESULT = 0 };
+#define PC(regs) ((regs)->pc)
+#define REG(regs, which) ((regs)->regs[which])
+#else
+#define PC(regs) ((regs)->rip)
+#define REG(regs, which) (*((which) == NUMBER ? &(regs)->orig_rax : &(regs)->rax))
+enum { NUMBER, RESULT };
+#endif
+
+static bool registers(enum __ptrace_request request, pid_t tid, struct user_regs_struct *regs)
+{
+	struct iovec all = {regs, sizeof *regs};
+	return ptrace(request, tid, (void *)NT_PRSTATUS, &all) == 0;
+}
+
+/* The kernel makes no call of this number. */
+static void skip_call(pid_t tid, struct user_regs_struct *regs)
+{
+#ifdef __aarch64__
+	int none = -1;
+	struct iovec number = {&none, sizeof none};
+	(void)regs;
+	ptrace(PTRACE_SETREGSET, tid, (void *)NT_ARM_SYSTEM_CALL, &number);
+#else
+	REG(regs, NUMBER) = (unsigned long long)-1;
+	registers(PTRACE_SETREGSET, tid, regs);
+#endif
+}
+
 static void at_entry(struct tracee *t, struct user_regs_struct *regs)
 {
 	if (plan.start == 0)
 		find_library(t->tid);
 	t->fails = false;
-	if (regs->rip < plan.start || regs->rip >= plan.end || !may_fail((long)regs->orig_rax))
+	if (PC(regs) < plan.start || PC(regs) >= plan.end || !may_fail((long)REG(regs, NUMBER)))
 		return;
 	plan.n_calls++;
 	t->fails = plan.n_calls == plan.number ||
 		   (plan.all_later && plan.n_calls > plan.number && plan.number > 0);
-	if (t->fails) {
-		regs->orig_rax = (unsigned long long)-1;
-		ptrace(PTRACE_SETREGS, t->tid, NULL, regs);
-	}
+	if (t->fails)
+		skip_call(t->tid, regs);
 }
 
 static void at_return(struct tracee *t, struct user_regs_struct *regs)
 {
 	if (t->fails) {
-		regs->rax = (unsigned long long)-plan.error;
-		ptrace(PTRACE_SETREGS, t->tid, NULL, regs);
+		REG(regs, RESULT) = (unsigned long long)-plan.error;
+		registers(PTRACE_SETREGSET, t->tid, regs);
 	}
 }
 
 static void at_call(struct tracee *t)
 {
 	struct user_regs_struct regs;
-	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &regs) != 0)
+	if (!registers(PTRACE_GETREGSET, t->tid, &regs))
 		return;
 	t->in_call = !t->in_call;
 	if (t->in_call)

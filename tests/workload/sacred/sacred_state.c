@@ -2,9 +2,9 @@
 /*
  * Computes in states that compiled code does not expect. Prints what it found; the status is 3.
  *
- *	sacred_state align            the alignment check flag (EFLAGS.AC) is set
- *	sacred_state base             another FS base, of no thread
- *	sacred_state tsc              rdtsc raises SIGSEGV, and a handler emulates it
+ *	sacred_state align            x86-64: the alignment check flag (EFLAGS.AC) is set
+ *	sacred_state base             another thread pointer (FS base), of no thread
+ *	sacred_state tsc              x86-64: rdtsc raises SIGSEGV, and a handler emulates it
  *	sacred_state dispatch         system calls of one thread raise SIGSYS; another goes on
  *	sacred_state stack BYTES      handlers in four threads, on alternate stacks of BYTES above
  *	                              what the kernel's frame needs; checks what it can ask
@@ -14,7 +14,8 @@
  *
  * Status 77: the kernel cannot do it.
  */
-#include <asm/prctl.h>
+#include "common/machine/machine.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -53,36 +54,34 @@ __attribute__((noinline)) static void compute(long millions)
 	COMPUTE(millions);
 }
 
-static long raw(long number, long a, long b)
-{
-	long result;
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b)
-			 : "rcx", "r11", "memory");
-	return result;
-}
-
 static void align(void)
 {
+#ifdef __x86_64__
 	__asm__ volatile("pushf; orl $0x40000, (%%rsp); popf" ::: "cc", "memory");
 	COMPUTE(100);
 	__asm__ volatile("pushf; andl $~0x40000, (%%rsp); popf" ::: "cc", "memory");
+#else
+	COMPUTE(100); /* no such state */
+#endif
 }
 
 static char area[65536] __attribute__((aligned(4096)));
 
-__attribute__((noinline)) static void on_other_base(long before)
+static void set_base(uintptr_t at)
 {
-	raw(SYS_arch_prctl, ARCH_SET_FS, (long)area + 32768);
+	machine_set_base(machine_has_direct_base(), at);
+}
+
+__attribute__((noinline)) static void on_other_base(uintptr_t before)
+{
+	set_base((uintptr_t)area + 32768);
 	COMPUTE(100);
-	raw(SYS_arch_prctl, ARCH_SET_FS, before);
+	set_base(before);
 }
 
 static void base(void)
 {
-	long before = 0;
-	raw(SYS_arch_prctl, ARCH_GET_FS, (long)&before);
+	const uintptr_t before = machine_base(machine_has_direct_base());
 	on_other_base(before);
 	for (size_t i = 0; i < sizeof area; i++)
 		if (area[i]) {
@@ -91,6 +90,7 @@ static void base(void)
 		}
 }
 
+#ifdef __x86_64__
 static volatile int n_faults;
 
 static void on_fault(int sig, siginfo_t *info, void *context)
@@ -119,6 +119,12 @@ static void tsc(void)
 	prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
 	printf("%d faults, sum %llu\n", n_faults, (unsigned long long)sum);
 }
+#else
+static void tsc(void)
+{
+	exit(77);
+}
+#endif
 
 static volatile char blocks;
 static volatile int n_calls, n_other_calls;
@@ -130,7 +136,7 @@ static void on_call(int sig, siginfo_t *info, void *context)
 	blocks = 0;
 	n_calls++;
 	n_other_calls += info->si_syscall != NO_CALL;
-	((ucontext_t *)context)->uc_mcontext.gregs[REG_RAX] = 42;
+	machine_set_result(context, 42);
 }
 
 static void *other_thread(void *unused)
@@ -154,7 +160,7 @@ static void dispatch(void)
 	for (int i = 0; i < CALLS; i++) {
 		blocks = 1;
 		COMPUTE(1);
-		sum += raw(NO_CALL, 0, 0);
+		sum += machine_call3(NO_CALL, 0, 0, 0);
 	}
 	prctl(PR_SET_SYSCALL_USER_DISPATCH, 0, 0, 0, 0);
 	pthread_join(thread, NULL);

@@ -7,6 +7,8 @@
  * computes, and says what the dispositions are. frame: calls with nothing but a page that cannot be
  * written above its return address, where a sixth argument would be.
  */
+#include "common/machine/machine.h"
+
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -122,21 +124,10 @@ static int set_defaults(void)
 	return 11;
 }
 
-/* syscall(SYS_getpid) with a stack of its own, at whose top lies what may only be read. */
-static long ask_below(char *top)
-{
-	long result;
-	__asm__ volatile(
-		"movq %%rsp, %%rbx\n"
-		"movq %2, %%rsp\n"
-		"call *%3\n"
-		"movq %%rbx, %%rsp\n"
-		: "=a"(result)
-		: "D"((long)SYS_getpid), "r"(top), "r"((long (*)(long, ...))syscall)
-		: "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc");
-	return result;
-}
+long call_below(long number, long (*call)(long, ...), char *top);
+MACHINE_CALL_ON_STACK(call_below);
 
+/* syscall(SYS_getpid) with a stack of its own, at whose top lies what may only be read. */
 static int frame(void)
 {
 	enum { BYTES = 1 << 16 };
@@ -145,7 +136,7 @@ static int frame(void)
 	if (low == MAP_FAILED || mprotect(low + BYTES, BYTES, PROT_READ) != 0)
 		return 77;
 	for (int i = 0; i < 100000; i++)
-		if (ask_below(low + BYTES) != getpid())
+		if (call_below(SYS_getpid, syscall, low + BYTES) != getpid())
 			return 9;
 	return 10;
 }
@@ -153,8 +144,13 @@ static int frame(void)
 /* One child by each call, which works and ends. */
 static int fork_past_libc(void)
 {
-	const long number[] = {SYS_fork, SYS_clone};
-	for (int i = 0; i < 2; i++) {
+	const long number[] = {
+#ifdef SYS_fork
+		SYS_fork,
+#endif
+		SYS_clone,
+	};
+	for (int i = 0; i < (int)(sizeof number / sizeof *number); i++) {
 		int status;
 		const long child = syscall(number[i], (long)SIGCHLD, 0L, 0L, 0L, 0L);
 		if (child == 0) {

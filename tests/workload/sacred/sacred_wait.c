@@ -4,6 +4,8 @@
  * unless a handler of the program's own ends it. Prints what came of each wait; the output with a
  * profiler must be that without. Run by tests/cli/sacred/sacred_wait.sh.
  */
+#include "common/machine/machine.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -334,16 +336,12 @@ static int wait_unknown(void)
 {
 	const struct timeval t = {0, 300000};
 	volatile long number = SYS_read;
-	long result;
 	char byte;
 	int ends[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
 		return 1;
 	setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &t, sizeof t);
-	__asm__ volatile("syscall" : "=a"(result)
-			 : "a"(number), "D"(ends[0]), "S"(&byte), "d"(1)
-			 : "rcx", "r11", "memory");
-	return result >= 0;
+	return machine_call3(number, ends[0], (long)&byte, 1) >= 0;
 }
 
 /* libc makes the calls of a thread in another place, where they can be cancelled. */

@@ -6,6 +6,8 @@
  * MS: becomes itself N times, after some ms of CPU time each. Run by
  * tests/cli/sacred/sacred_winch.sh and sacred_exec.sh.
  */
+#include "common/machine/machine.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -54,17 +56,6 @@ static void say(const char *what)
 	printf("%s: %d, code %d\n", what, n_caught, last_code);
 	fflush(stdout);
 	n_caught = 0;
-}
-
-static long raw4(long number, long a, long b, long c, long d)
-{
-	long result;
-	register long fourth __asm__("r10") = d;
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)
-			 : "rcx", "r11", "memory");
-	return result;
 }
 
 /* No system call in it, so that samples come. */
@@ -558,7 +549,7 @@ static void raw_default(void)
 {
 	struct disposition none_set = {0};
 	for (int number = 1; number < 65; number++)
-		raw4(SYS_rt_sigaction, number, (long)&none_set, 0, 8);
+		machine_call4(SYS_rt_sigaction, number, (long)&none_set, 0, 8);
 	for (int i = 0; i < 8; i++)
 		burn();
 }
@@ -566,7 +557,7 @@ static void raw_default(void)
 static void raw_handler(void)
 {
 	struct disposition act = {.handler = (void *)SIG_IGN};
-	raw4(SYS_rt_sigaction, sig, (long)&act, 0, 8);
+	machine_call4(SYS_rt_sigaction, sig, (long)&act, 0, 8);
 	for (int i = 0; i < 8; i++)
 		burn();
 }
@@ -574,7 +565,7 @@ static void raw_handler(void)
 static void raw_block(void)
 {
 	unsigned long all = ~0UL;
-	raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, 0, 8);
+	machine_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, 0, 8);
 	for (int i = 0; i < 8; i++)
 		burn();
 }
@@ -629,7 +620,7 @@ static void *become(void *arguments)
 	void *libc = strstr(way, "handle") ? dlopen("libc.so.6", RTLD_NOW) : NULL;
 	exec_fn *exec = libc ? (exec_fn *)dlsym(libc, "execve") : execve;
 	if (!strncmp(way, "raw", 3))
-		raw4(SYS_execve, (long)"/proc/self/exe", (long)argv, (long)environ, 0);
+		machine_call4(SYS_execve, (long)"/proc/self/exe", (long)argv, (long)environ, 0);
 	else if (!strncmp(way, "number", 6))
 		syscall(SYS_execve, "/proc/self/exe", argv, environ);
 	else if (!strncmp(way, "fexecve", 7))
@@ -675,7 +666,7 @@ static void become_again(char **argv)
 		pid_t child = vfork();
 		if (child == 0) {
 			const char *const arguments[] = {"true", NULL};
-			raw4(SYS_execve, (long)"/bin/true", (long)arguments, 0, 0);
+			machine_call4(SYS_execve, (long)"/bin/true", (long)arguments, 0, 0);
 			_exit(1);
 		}
 		reap(child);

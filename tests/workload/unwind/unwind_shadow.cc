@@ -143,6 +143,12 @@ void report(const unwind_path &path, const frames &ours, unsigned depth)
 	std::printf(" (%u)\n", depth);
 }
 
+/* All code of a process of aarch64 is high, where addresses have the bit of the mark. */
+uint64_t address_of(uint64_t packed)
+{
+	return (packed & UNWIND_ADDR_LINK_MASK) | ((uint64_t)__start_pushing & UNWIND_ADDR_MARK);
+}
+
 void on_sample(int, siginfo_t *, void *context)
 {
 	static thread_local frames ours;
@@ -151,10 +157,10 @@ void on_sample(int, siginfo_t *, void *context)
 	unwind_walk(walker, static_cast<ucontext_t *>(context), &path);
 	ours.n = 0;
 	for (unsigned i = 0; i < path.n; i++)
-		if (is_shadowed(path.addr[i] & UNWIND_ADDR_LINK_MASK))
-			ours.pc[ours.n++] = path.addr[i] & UNWIND_ADDR_LINK_MASK;
+		if (is_shadowed(address_of(path.addr[i])))
+			ours.pc[ours.n++] = address_of(path.addr[i]);
 	const unsigned depth = mine.depth, target = mine.target;
-	const uint64_t leaf = path.n ? path.addr[0] & UNWIND_ADDR_LINK_MASK : 0;
+	const uint64_t leaf = path.n ? address_of(path.addr[0]) : 0;
 	const bool leaf_shadowed = is_shadowed(leaf) || (leaf >= (uint64_t)__start_pushing &&
 							 leaf < (uint64_t)__stop_pushing);
 	bool right = path.end == UNWIND_ROOT && is_right(ours, depth, leaf_shadowed);
