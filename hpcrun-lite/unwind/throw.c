@@ -46,7 +46,7 @@ static enum rewriting how_far(struct walk *w, uint64_t pc, uint64_t return_addre
 	*function = frame.pc_lo;
 	const size_t left = frame.pc_hi - pc;
 	const size_t n = read_code(t, pc, t->code, left < CODE_BYTES ? left : CODE_BYTES);
-	const uint8_t *exit = arch_find_eh_return(t->code, n);
+	const uint8_t *exit = arch_find_eh_return(t->code, n, pc);
 	if (!exit)
 		return left > CODE_BYTES ? REWRITING_NOT : REWRITING_REGISTERS;
 	unsigned n_calls = 0;

@@ -53,9 +53,6 @@
 		".size " #name ", .-" #name "\n" \
 		".popsection\n")
 
-/* The kernel always passes all three arguments. */
-#define MACHINE_HANDLER(name, then) extern __typeof__(then) name __attribute__((alias(#then)))
-
 #define MACHINE_CALL_ON_STACK(name) \
 	__asm__(".pushsection .text\n" \
 		".balign 16\n" \
