@@ -257,10 +257,8 @@ tarballs() {
 		case $release in
 		*glibc-*) continue ;;
 		jammy | noble)
-			[ -e /usr/share/keyrings/ubuntu-archive-keyring.gpg ] &&
-				[ -e "/usr/share/debootstrap/scripts/$release" ] || {
-				say "$release: no keys of Ubuntu's archive, or debootstrap does" \
-					"not know this release"
+			[ -e /usr/share/keyrings/ubuntu-archive-keyring.gpg ] || {
+				say "$release: no keys of Ubuntu's archive (package ubuntu-keyring)"
 				continue
 			}
 			;;
