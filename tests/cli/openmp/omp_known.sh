@@ -73,6 +73,8 @@ if workload omp_known libgomp "-e CPUTIME@f4000" threads; then
 		"$(truth team 1)" 0.03
 	within "$M: gain" "$(region team gain_sec)" 0 "$(truth team 1)"
 fi
+OMP_NESTED=true # GCC before 11 does not nest otherwise
+export OMP_NESTED
 if workload omp_known libgomp "-e CPUTIME@f4000" nested; then
 	near "$M: work" "$(region outer work_sec)" "$(truth outer 2)" \
 		"$(calc "0.1 * $(truth outer 2)")"

@@ -217,6 +217,27 @@ static void not_described(void **state)
 	assert_int_equal(self->n_entries, 0);
 }
 
+/* libomp before 12 may name the return address of an earlier call, such as that of a lock. */
+static void stale_return_address(void **state)
+{
+	struct call call;
+	ompt_frame_t frame = {.enter_frame = (uintptr_t)&call};
+	ompt_data_t parallel = fork_from(&call, (void *)CALL);
+	(void)state;
+	assert_non_null(parallel.ptr);
+	parallel_end(&parallel, NULL, RUNTIME, NULL);
+	parallel = fork_from(&call, (void *)(CALL + 1));
+	struct region *r = parallel.ptr;
+	assert_non_null(r);
+	assert_int_equal(r->origin.fork.call, CALL - 1);
+	parallel_end(&parallel, NULL, RUNTIME, NULL);
+	for (int i = 0; i < 2; i++) { /* called by the run time; nobody's code */
+		call.return_address = i ? (uintptr_t)set_callback + 4 : 16;
+		parallel_begin(NULL, &frame, &parallel, 2, RUNTIME, (void *)CALL);
+		assert_null(parallel.ptr);
+	}
+}
+
 /* Our hook of GOMP_parallel has described the region, and calls the run time. */
 static void forked_by_our_hook(void **state)
 {
@@ -368,6 +389,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_region, setup),
 		cmocka_unit_test_setup(not_described, setup),
+		cmocka_unit_test_setup(stale_return_address, setup),
 		cmocka_unit_test_setup(forked_by_our_hook, setup),
 		cmocka_unit_test_setup(worker, setup),
 		cmocka_unit_test_setup(one_thread_inside, setup),
