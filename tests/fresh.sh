@@ -82,8 +82,8 @@ commands() {
 		echo "cd /root/build && ../glibc/configure --prefix=/usr" \
 			"--libdir=/usr/lib/x86_64-linux-gnu --sysconfdir=/etc --disable-werror" \
 			"--disable-crypt libc_cv_slibdir=/lib/x86_64-linux-gnu" \
-			"libc_cv_rtlddir=/lib64 CFLAGS=-O2 && make -j$(nproc)"
-		echo "make -C /root/build install install_root=/root/installed"
+			"libc_cv_rtlddir=/lib64 CFLAGS=-O2 && make -j$(nproc) all"
+		echo "make -C /root/build install_root=/root/installed install"
 		return
 		;;
 	bullseye | glibc-*)
@@ -121,7 +121,7 @@ exchange() {
 		inside "$1" ldconfig && inside "$1" getconf GNU_LIBC_VERSION
 }
 
-# try ROOT COMMAND: runs one of the commands.
+# try ROOT COMMAND: runs one of the commands. The last word of a command names its log.
 try() {
 	try_log=$logs/$release-${2##* }.log
 	began=$(date +%s)
