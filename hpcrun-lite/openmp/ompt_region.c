@@ -87,8 +87,9 @@ static void keep_place(struct region_thread *t)
 }
 
 /*
- * A region that the program runs itself, without the run time (`if (0)`), needs no descriptor. A
- * region that our hook of GOMP_parallel forks already has one.
+ * A region that the program runs itself (`if (0)`) needs no descriptor, and its place on the stack
+ * would be in a frame of the run time that has returned. A region that our hook of GOMP_parallel
+ * forks already has one.
  */
 static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
 			      unsigned n_threads, int flags, const void *call)
@@ -97,9 +98,9 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 	struct unwind_regs regs;
 	(void)task;
 	(void)n_threads;
-	(void)flags;
 	parallel->ptr = NULL;
-	if (!t || !frame || !find_caller(load(&frame->enter_frame), (uintptr_t)call, &regs) ||
+	if (!t || (flags & ompt_parallel_invoker_program) || !frame ||
+	    !find_caller(load(&frame->enter_frame), (uintptr_t)call, &regs) ||
 	    is_in(&us, regs.reg[MACHINE_PC]))
 		return;
 	const struct region_fork fork = {.place = regs.reg[MACHINE_SP],

@@ -52,7 +52,7 @@ typedef void implicit_task_t(ompt_scope_endpoint_t, ompt_data_t *, ompt_data_t *
 			     unsigned, int);
 typedef void sync_region_t(int, ompt_scope_endpoint_t, ompt_data_t *, ompt_data_t *, const void *);
 
-enum { RUNTIME = 2, EXPLICIT_BARRIER = 3, IMPLICIT_BARRIER = 2 };
+enum { PROGRAM = 1, RUNTIME = 2, EXPLICIT_BARRIER = 3, IMPLICIT_BARRIER = 2 };
 
 static parallel_begin_t *parallel_begin;
 static parallel_end_t *parallel_end;
@@ -203,6 +203,9 @@ static void not_described(void **state)
 	frame.enter_frame = (uintptr_t)&call - (1 << 20);
 	parallel.value = 77;
 	parallel_begin(NULL, &frame, &parallel, 2, RUNTIME, (void *)CALL);
+	assert_null(parallel.ptr);
+	frame.enter_frame = (uintptr_t)&call; /* all is well, but the program calls the function */
+	parallel_begin(NULL, &frame, &parallel, 1, PROGRAM, (void *)CALL);
 	assert_null(parallel.ptr);
 	self = NULL;
 	assert_null(fork_from(&call, (void *)CALL).ptr);
