@@ -65,9 +65,11 @@ system_of() {
 
 # --- inside a name space of its own: one release ---
 
-# What the tests on an old system need beyond the build.
+# What the tests on an old system need beyond the build. There is no OpenCL: the headers of bullseye
+# have no cl_layer.h. Nor MPI: MPI_Win_create of its Open MPI fails in such a root.
 old_packages="g++ libcmocka-dev python3 procps xz-utils bubblewrap"
 old_packages="$old_packages gfortran sqlite3 openssl bzip2 zstd gawk"
+clang_packages="clang libomp-dev" # does not start with an older glibc
 
 # get PACKAGE...: the command that installs these
 get() {
@@ -87,6 +89,7 @@ commands() {
 		return
 		;;
 	bullseye | glibc-*)
+		[ "$1" != bullseye ] || old_packages="$old_packages $clang_packages"
 		get "$old_packages"
 		echo "./bootstrap build"
 		[ "$1" = bullseye ] || echo exchange
