@@ -67,8 +67,8 @@ example
 # PAPI's module finds its library, in the launcher and in the program.
 "$odd/bin/hpcrun-lite" -L >events.txt
 cat events.txt
-grep -q '^PAPI [0-9.]*: events that can be sampled' events.txt
-if grep -q ' perf::PERF_COUNT_SW_TASK_CLOCK ' events.txt; then
+grep -q '^PAPI [0-9.]*:$' events.txt
+if grep -q ' perf::PERF_COUNT_SW_TASK_CLOCK@' events.txt; then
 	"$odd/bin/hpcrun-lite" -e perf::PERF_COUNT_SW_TASK_CLOCK -o papi \
 		./app -e '$s++ for 1 .. 1e7'
 	"$odd/bin/hpcprof-lite" --to text papi | grep -A 9 PERF_COUNT_SW_TASK_CLOCK
