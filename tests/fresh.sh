@@ -12,7 +12,7 @@
 #
 # Usage: tests/fresh.sh [--cache DIR] [--logs DIR] [--only COMMAND] [--keep] [--glibc SOURCE]
 #	       [RELEASE...]
-#	--cache DIR     roots and packages for the next run; remove it to load them anew
+#	--cache DIR     roots and packages for the next run, one at a time; remove it to load anew
 #	                (${XDG_CACHE_HOME:-~/.cache}/hpctoolkit-lite-fresh; 2 GB a release)
 #	--logs DIR      output of the commands (fresh-logs)
 #	--only COMMAND  demo, check, old (bullseye, glibc-VERSION) or tarball alone
@@ -186,6 +186,15 @@ run_in() {
 		--only "${3:-$only}" "$2"
 }
 
+# put_away ROOT STATUS: removes it, or keeps it if that is wanted and something failed.
+put_away() {
+	if [ "$2" -ne 0 ] && [ $keep = yes ]; then
+		kept=$cache/${1##*/}.failed.$$
+		mv "$1" "$kept" && say "kept: $kept"
+	fi
+	rm -rf "$1"
+}
+
 # unpack RELEASE DIR: the source of this glibc. Test data that a repository lacks are not missed.
 unpack() {
 	if git -C "$glibc" rev-parse -q --verify "$1^{tree}" >/dev/null 2>&1; then
@@ -208,7 +217,7 @@ built() {
 	unpack "$1" "$built_root/root/glibc" && run_in "$built_root" "build-$1" &&
 		mv "$built_root/root/installed" "$cache/$1"
 	built_status=$?
-	rm -rf "$built_root"
+	put_away "$built_root" $built_status
 	return $built_status
 }
 
@@ -221,11 +230,7 @@ on_copy() {
 	for file; do cp "$file" "$root/tarball/" || exit 1; done
 	copy_status=0
 	run_in "$root" "$release" "$copy_only" || copy_status=1
-	if [ $copy_status -ne 0 ] && [ $keep = yes ]; then
-		kept=$cache/$release.failed.$$
-		mv "$root" "$kept" && say "kept: $kept"
-	fi
-	rm -rf "$root"
+	put_away "$root" $copy_status
 	return $copy_status
 }
 
@@ -291,7 +296,14 @@ for release in $releases; do
 	base "$(system_of "$release")" || skip "debootstrap cannot make $release: $(
 		tail -n 1 "$logs/$(system_of "$release")-debootstrap.log")"
 	case $release in
-	glibc-*) built "$release" || skip "$release cannot be built; --glibc names a source" ;;
+	glibc-*)
+		[ -d "$cache/$release" ] || [ -n "$glibc" ] || skip "$release: no --glibc SOURCE"
+		built "$release" || {
+			say "$release: cannot be built"
+			status=1
+			continue
+		}
+		;;
 	esac
 	on_copy "$release" "$only" || status=1
 done
