@@ -167,6 +167,7 @@ one_tarball() {
 	mount_all "$1" || { say "$release: cannot mount"; return 1; }
 	try_log=$logs/$release-tarball.log
 	try_status=0
+	case $release in glibc-*) try "$1" exchange || return ;; esac
 	inside "$1" sh /tarball/tarball-try.sh /tarball >"$try_log" 2>&1 || try_status=$?
 	say "$release: tarball: status $try_status: $(tail -n 1 "$try_log")"
 	return $try_status
@@ -209,14 +210,23 @@ unpack() {
 	[ -x "$2/configure" ]
 }
 
-# built RELEASE: makes the cached files of this glibc.
-built() {
+# have_base RELEASE: makes the cached root, or skips all.
+have_base() {
+	base "$(system_of "$1")" || skip "debootstrap cannot make $1: $(
+		tail -n 1 "$logs/$(system_of "$1")-debootstrap.log")"
+}
+
+# have_glibc RELEASE: makes the cached files of this glibc.
+have_glibc() {
 	[ ! -d "$cache/$1" ] || return 0
+	[ -n "$glibc" ] || skip "$1: no --glibc SOURCE"
+	have_base "$1"
 	built_root=$(copy_of "$(system_of "$1")" "build-$1") || return 1
 	mkdir "$built_root/root/glibc" "$built_root/root/build"
 	unpack "$1" "$built_root/root/glibc" && run_in "$built_root" "build-$1" &&
 		mv "$built_root/root/installed" "$cache/$1"
 	built_status=$?
+	[ $built_status -eq 0 ] || say "$1: cannot be built"
 	put_away "$built_root" $built_status
 	return $built_status
 }
@@ -261,9 +271,10 @@ tarballs() {
 	set -- "$T"/one/build/tarball/*_64.tar.gz "$T"/one/build/tarball/app \
 		"$top"/packaging/tarball-try.sh "$top"/packaging/debian/tests/measure
 	tarballs_status=0
-	for release in ${tarball_releases:-bullseye bookworm trixie jammy noble}; do
+	for release in ${tarball_releases:-bullseye bookworm trixie jammy noble \
+		${glibc:+glibc-2.28}}; do
 		case $release in
-		*glibc-*) continue ;;
+		glibc-*) have_glibc "$release" || { tarballs_status=1; continue; } ;;
 		jammy | noble)
 			[ -e /usr/share/keyrings/ubuntu-archive-keyring.gpg ] || {
 				say "$release: no keys of Ubuntu's archive (package ubuntu-keyring)"
@@ -271,8 +282,7 @@ tarballs() {
 			}
 			;;
 		esac
-		base "$release" || skip "debootstrap cannot make $release: $(
-			tail -n 1 "$logs/$release-debootstrap.log")"
+		have_base "$release"
 		on_copy "$release" tarball "$@" || tarballs_status=1
 	done
 	return $tarballs_status
@@ -293,18 +303,8 @@ for release in $releases; do
 	kind=demo\|check
 	[ "$(system_of "$release")" != bullseye ] || kind=old
 	echo "$kind" | tr '|' '\n' | grep -qxE "$only" || continue
-	base "$(system_of "$release")" || skip "debootstrap cannot make $release: $(
-		tail -n 1 "$logs/$(system_of "$release")-debootstrap.log")"
-	case $release in
-	glibc-*)
-		[ -d "$cache/$release" ] || [ -n "$glibc" ] || skip "$release: no --glibc SOURCE"
-		built "$release" || {
-			say "$release: cannot be built"
-			status=1
-			continue
-		}
-		;;
-	esac
+	have_base "$release"
+	case $release in glibc-*) have_glibc "$release" || { status=1; continue; } ;; esac
 	on_copy "$release" "$only" || status=1
 done
 if echo tarball | grep -qxE "$only"; then tarballs || status=1; fi
