@@ -18,7 +18,7 @@ enum {
 };
 
 static ompt_get_task_info_t *get_task_info;
-static struct dl_find_object us, run_time;
+static struct dl_find_object us; /* this library */
 /* `enter_frame` was the frame pointer that we take it for. */
 static atomic_bool is_frame_pointer;
 
@@ -34,14 +34,14 @@ static uintptr_t load(const _Atomic uintptr_t *word)
 	return atomic_load_explicit(word, memory_order_relaxed); /* this thread wrote it */
 }
 
-static bool is_in(const struct dl_find_object *object, uintptr_t pc)
+static bool is_ours(uintptr_t pc)
 {
-	return pc >= (uintptr_t)object->dlfo_map_start && pc < (uintptr_t)object->dlfo_map_end;
+	return pc >= (uintptr_t)us.dlfo_map_start && pc < (uintptr_t)us.dlfo_map_end;
 }
 
 /*
- * The address that libomp before 12 names may be that of an earlier call, so a call from elsewhere
- * is enough if the two agreed once. Relaxed: nothing else hangs on the flag.
+ * The address that libomp before 12 names may be that of an earlier call, so any code will do if
+ * the two agreed once. Relaxed: nothing else hangs on the flag.
  */
 static bool is_return_address(uintptr_t word, uintptr_t call)
 {
@@ -49,7 +49,7 @@ static bool is_return_address(uintptr_t word, uintptr_t call)
 	if (word == call && !atomic_load_explicit(&is_frame_pointer, memory_order_relaxed))
 		atomic_store_explicit(&is_frame_pointer, true, memory_order_relaxed);
 	return word == call || (atomic_load_explicit(&is_frame_pointer, memory_order_relaxed) &&
-				!is_in(&run_time, word) && find_object((void *)word, &caller) == 0);
+				find_object((void *)word, &caller) == 0);
 }
 
 /*
@@ -101,7 +101,7 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 	parallel->ptr = NULL;
 	if (!t || (flags & ompt_parallel_invoker_program) || !frame ||
 	    !find_caller(load(&frame->enter_frame), (uintptr_t)call, &regs) ||
-	    is_in(&us, regs.reg[MACHINE_PC]))
+	    is_ours(regs.reg[MACHINE_PC]))
 		return;
 	const struct region_fork fork = {.place = regs.reg[MACHINE_SP],
 					 .call = regs.reg[MACHINE_PC]};
@@ -203,8 +203,6 @@ bool ompt_region_start(ompt_function_lookup_t *lookup)
 	get_task_info = (ompt_get_task_info_t *)lookup("ompt_get_task_info");
 	if (!set || !get_task_info || find_object((void *)ompt_region_start, &us) != 0)
 		return false;
-	if (find_object((void *)set, &run_time) != 0) /* then any code may be its own */
-		run_time = (struct dl_find_object){.dlfo_map_end = (void *)UINTPTR_MAX};
 	atomic_store_explicit(&is_frame_pointer, false, memory_order_relaxed); /* no team yet */
 	bool has_all = true;
 	for (size_t i = 0; i < sizeof callbacks / sizeof *callbacks; i++)
