@@ -121,7 +121,12 @@ exchange() {
 		[ -d "$1$file" ] || rm -f "$1$file"
 	done
 	tar -C "$cache/$release" -cf - . | tar -C "$1" --keep-directory-symlink -xf - &&
-		inside "$1" ldconfig && inside "$1" getconf GNU_LIBC_VERSION
+		inside "$1" ldconfig || return
+	libraries=$1/usr/lib/x86_64-linux-gnu
+	ln -s ../locale "$libraries/" # C.UTF-8
+	[ -e "$libraries/ld-linux-x86-64.so.2" ] || # for dlmopen
+		ln -s /lib64/ld-linux-x86-64.so.2 "$libraries/"
+	inside "$1" getconf GNU_LIBC_VERSION
 }
 
 # try ROOT COMMAND: runs one of the commands. The last word of a command names its log.
