@@ -49,7 +49,11 @@ base() {
 	[ ! -d "$cache/$1" ] || return 0
 	rm -rf "$cache/$1.new"
 	say "$1: making a root"
-	debootstrap --variant=minbase "$1" "$cache/$1.new" >"$logs/$1-debootstrap.log" 2>&1 &&
+	# An older debootstrap does not know noble, which is made in the same way as jammy.
+	base_script=/usr/share/debootstrap/scripts/$1
+	[ -e "$base_script" ] || base_script=${base_script%/*}/jammy
+	debootstrap --variant=minbase "$1" "$cache/$1.new" "" "$base_script" \
+		>"$logs/$1-debootstrap.log" 2>&1 &&
 		mv "$cache/$1.new" "$cache/$1"
 }
 

@@ -257,7 +257,6 @@ build_app() {
 
 step packages install_packages
 step sources load_sources
-cd /build/hpctoolkit-lite
 export CFLAGS="-O2 -I$needed/include" LDFLAGS=-L$needed/lib
 each_library build_library
 unset CFLAGS LDFLAGS
@@ -265,6 +264,7 @@ step tools build_tools
 step bundle bundle
 step relocate relocate
 step licences licences
+cd /build/hpctoolkit-lite
 step check sh packaging/tarball-check.sh "$tree" "$prefix"
 step pack pack
 step app build_app

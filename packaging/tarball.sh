@@ -60,4 +60,4 @@ in_name_space env TARBALL_ROOT="$root" FRESH_CACHE="$cache" sh "$0" "$archive" "
 cp "$root"/build/*.log "$logs/"
 [ $status -eq 0 ] || exit 1
 cp "$root"/build/out/* "$out/"
-ls -l "$out"
+cd "$out" && sha256sum ./*.tar*

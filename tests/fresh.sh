@@ -12,7 +12,7 @@
 #
 # Usage: tests/fresh.sh [--cache DIR] [--logs DIR] [--only COMMAND] [--keep] [--glibc SOURCE]
 #	       [RELEASE...]
-#	--cache DIR     roots and packages for the next run; remove it to load them anew
+#	--cache DIR     roots and packages for the next run, one at a time; remove it to load anew
 #	                (${XDG_CACHE_HOME:-~/.cache}/hpctoolkit-lite-fresh; 2 GB a release)
 #	--logs DIR      output of the commands (fresh-logs)
 #	--only COMMAND  demo, check, old (bullseye, glibc-VERSION) or tarball alone
@@ -65,9 +65,11 @@ system_of() {
 
 # --- inside a name space of its own: one release ---
 
-# What the tests on an old system need beyond the build.
+# What the tests on an old system need beyond the build. There is no OpenCL: the headers of bullseye
+# have no cl_layer.h. Nor MPI: MPI_Win_create of its Open MPI fails in such a root.
 old_packages="g++ libcmocka-dev python3 procps xz-utils bubblewrap"
 old_packages="$old_packages gfortran sqlite3 openssl bzip2 zstd gawk"
+clang_packages="clang libomp-dev" # does not start with an older glibc
 
 # get PACKAGE...: the command that installs these
 get() {
@@ -82,11 +84,12 @@ commands() {
 		echo "cd /root/build && ../glibc/configure --prefix=/usr" \
 			"--libdir=/usr/lib/x86_64-linux-gnu --sysconfdir=/etc --disable-werror" \
 			"--disable-crypt libc_cv_slibdir=/lib/x86_64-linux-gnu" \
-			"libc_cv_rtlddir=/lib64 CFLAGS=-O2 && make -j$(nproc)"
-		echo "make -C /root/build install install_root=/root/installed"
+			"libc_cv_rtlddir=/lib64 CFLAGS=-O2 && make -j$(nproc) all"
+		echo "make -C /root/build install_root=/root/installed install"
 		return
 		;;
 	bullseye | glibc-*)
+		[ "$1" != bullseye ] || old_packages="$old_packages $clang_packages"
 		get "$old_packages"
 		echo "./bootstrap build"
 		[ "$1" = bullseye ] || echo exchange
@@ -118,10 +121,15 @@ exchange() {
 		[ -d "$1$file" ] || rm -f "$1$file"
 	done
 	tar -C "$cache/$release" -cf - . | tar -C "$1" --keep-directory-symlink -xf - &&
-		inside "$1" ldconfig && inside "$1" getconf GNU_LIBC_VERSION
+		inside "$1" ldconfig || return
+	libraries=$1/usr/lib/x86_64-linux-gnu
+	ln -s ../locale "$libraries/" # C.UTF-8
+	[ -e "$libraries/ld-linux-x86-64.so.2" ] || # for dlmopen
+		ln -s /lib64/ld-linux-x86-64.so.2 "$libraries/"
+	inside "$1" getconf GNU_LIBC_VERSION
 }
 
-# try ROOT COMMAND: runs one of the commands.
+# try ROOT COMMAND: runs one of the commands. The last word of a command names its log.
 try() {
 	try_log=$logs/$release-${2##* }.log
 	began=$(date +%s)
@@ -164,6 +172,7 @@ one_tarball() {
 	mount_all "$1" || { say "$release: cannot mount"; return 1; }
 	try_log=$logs/$release-tarball.log
 	try_status=0
+	case $release in glibc-*) try "$1" exchange || return ;; esac
 	inside "$1" sh /tarball/tarball-try.sh /tarball >"$try_log" 2>&1 || try_status=$?
 	say "$release: tarball: status $try_status: $(tail -n 1 "$try_log")"
 	return $try_status
@@ -183,6 +192,15 @@ run_in() {
 		--only "${3:-$only}" "$2"
 }
 
+# put_away ROOT STATUS: removes it, or keeps it if that is wanted and something failed.
+put_away() {
+	if [ "$2" -ne 0 ] && [ $keep = yes ]; then
+		kept=$cache/${1##*/}.failed.$$
+		mv "$1" "$kept" && say "kept: $kept"
+	fi
+	rm -rf "$1"
+}
+
 # unpack RELEASE DIR: the source of this glibc. Test data that a repository lacks are not missed.
 unpack() {
 	if git -C "$glibc" rev-parse -q --verify "$1^{tree}" >/dev/null 2>&1; then
@@ -197,15 +215,24 @@ unpack() {
 	[ -x "$2/configure" ]
 }
 
-# built RELEASE: makes the cached files of this glibc.
-built() {
+# have_base RELEASE: makes the cached root, or skips all.
+have_base() {
+	base "$(system_of "$1")" || skip "debootstrap cannot make $1: $(
+		tail -n 1 "$logs/$(system_of "$1")-debootstrap.log")"
+}
+
+# have_glibc RELEASE: makes the cached files of this glibc.
+have_glibc() {
 	[ ! -d "$cache/$1" ] || return 0
+	[ -n "$glibc" ] || skip "$1: no --glibc SOURCE"
+	have_base "$1"
 	built_root=$(copy_of "$(system_of "$1")" "build-$1") || return 1
 	mkdir "$built_root/root/glibc" "$built_root/root/build"
 	unpack "$1" "$built_root/root/glibc" && run_in "$built_root" "build-$1" &&
 		mv "$built_root/root/installed" "$cache/$1"
 	built_status=$?
-	rm -rf "$built_root"
+	[ $built_status -eq 0 ] || say "$1: cannot be built"
+	put_away "$built_root" $built_status
 	return $built_status
 }
 
@@ -218,11 +245,7 @@ on_copy() {
 	for file; do cp "$file" "$root/tarball/" || exit 1; done
 	copy_status=0
 	run_in "$root" "$release" "$copy_only" || copy_status=1
-	if [ $copy_status -ne 0 ] && [ $keep = yes ]; then
-		kept=$cache/$release.failed.$$
-		mv "$root" "$kept" && say "kept: $kept"
-	fi
-	rm -rf "$root"
+	put_away "$root" $copy_status
 	return $copy_status
 }
 
@@ -253,20 +276,18 @@ tarballs() {
 	set -- "$T"/one/build/tarball/*_64.tar.gz "$T"/one/build/tarball/app \
 		"$top"/packaging/tarball-try.sh "$top"/packaging/debian/tests/measure
 	tarballs_status=0
-	for release in ${tarball_releases:-bullseye bookworm trixie jammy noble}; do
+	for release in ${tarball_releases:-bullseye bookworm trixie jammy noble \
+		${glibc:+glibc-2.28}}; do
 		case $release in
-		*glibc-*) continue ;;
+		glibc-*) have_glibc "$release" || { tarballs_status=1; continue; } ;;
 		jammy | noble)
-			[ -e /usr/share/keyrings/ubuntu-archive-keyring.gpg ] &&
-				[ -e "/usr/share/debootstrap/scripts/$release" ] || {
-				say "$release: no keys of Ubuntu's archive, or debootstrap does" \
-					"not know this release"
+			[ -e /usr/share/keyrings/ubuntu-archive-keyring.gpg ] || {
+				say "$release: no keys of Ubuntu's archive (package ubuntu-keyring)"
 				continue
 			}
 			;;
 		esac
-		base "$release" || skip "debootstrap cannot make $release: $(
-			tail -n 1 "$logs/$release-debootstrap.log")"
+		have_base "$release"
 		on_copy "$release" tarball "$@" || tarballs_status=1
 	done
 	return $tarballs_status
@@ -287,11 +308,8 @@ for release in $releases; do
 	kind=demo\|check
 	[ "$(system_of "$release")" != bullseye ] || kind=old
 	echo "$kind" | tr '|' '\n' | grep -qxE "$only" || continue
-	base "$(system_of "$release")" || skip "debootstrap cannot make $release: $(
-		tail -n 1 "$logs/$(system_of "$release")-debootstrap.log")"
-	case $release in
-	glibc-*) built "$release" || skip "$release cannot be built; --glibc names a source" ;;
-	esac
+	have_base "$release"
+	case $release in glibc-*) have_glibc "$release" || { status=1; continue; } ;; esac
 	on_copy "$release" "$only" || status=1
 done
 if echo tarball | grep -qxE "$only"; then tarballs || status=1; fi

@@ -28,8 +28,8 @@ check-full:
 .PHONY: check-full
 # What concerns measured programs, for systems that lack what the other tests need.
 runtime_tests = $(filter tests/lint/symbols.sh tests/unit/common/% tests/unit/run/% \
-	tests/unit/unwind/% tests/cli/run/% tests/cli/sacred/% tests/cli/unwind/% \
-	tests/cli/e2e/e2e_programs.sh,$(TESTS))
+	tests/unit/unwind/% tests/unit/openmp/% tests/cli/run/% tests/cli/sacred/% \
+	tests/cli/unwind/% tests/cli/openmp/% tests/cli/e2e/e2e_programs.sh,$(TESTS))
 check-runtime: check-programs
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(runtime_tests)'
 .PHONY: check-runtime

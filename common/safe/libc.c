@@ -10,6 +10,7 @@
 
 #include "common/safe/find_object.h"
 #include "common/safe/library_symbol.h"
+#include "common/safe/newer.h"
 #include "common/safe/sys.h"
 
 #include <dlfcn.h>

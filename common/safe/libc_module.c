@@ -5,6 +5,7 @@
  * Test: tests/lint/symbols.sh.
  */
 #include "common/safe/libc.h"
+#include "common/safe/newer.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -11,16 +11,27 @@
 #include "common/safe/sys.h"
 
 #include <linux/futex.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#ifndef SYS_io_uring_enter
+#define SYS_io_uring_enter 426 /* Linux 5.1 */
+#endif
+#ifndef SYS_clone3
+#define SYS_clone3 435 /* 5.3 */
+#endif
 #ifndef SYS_close_range
-#define SYS_close_range 436 /* Linux 5.9 */
+#define SYS_close_range 436 /* 5.9 */
 #endif
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2 441 /* 5.11 */
+#endif
+#ifndef IORING_ENTER_EXT_ARG
+#define IORING_ENTER_EXT_ARG (1U << 3) /* 5.11 */
 #endif
 #ifndef FUTEX_LOCK_PI2
 #define FUTEX_LOCK_PI2 13 /* 5.14 */
@@ -35,6 +46,11 @@
 #define CLOSE_RANGE_CLOEXEC (1U << 2) /* 5.11 */
 #endif
 
+/* glibc 2.30 */
+int sem_clockwait(sem_t *restrict semaphore, clockid_t clock,
+		  const struct timespec *restrict until);
+int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t clock,
+			    const struct timespec *restrict until);
 /* glibc 2.34; epoll_pwait2 2.35. Only hooks define and call them. */
 int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags);
 int close_range(unsigned first, unsigned last, int flags);

@@ -12,23 +12,41 @@
 #include "hpcrun-lite/runtime/runtime.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/wait.h>
 
 HOOK_NEXT(wait4);
+HOOK_NEXT(pthread_setcanceltype);
 HOOK_NEXT(waitid);
 
+/*
+ * wait() and waitpid() are cancellation points. Before glibc 2.31 its wait4() is none, so we do as
+ * libc does there: a cancellation may end the thread in the system call.
+ */
+static pid_t reap(pid_t pid, int *status, int options, struct rusage *use, bool is_point)
+{
+	__typeof__(&wait4) next = NEXT(wait4);
+	int type;
+	if (!is_point)
+		return next(pid, status, options, use);
+	NEXT(pthread_setcanceltype)(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	pid_t ended = next(pid, status, options, use);
+	NEXT(pthread_setcanceltype)(type, NULL);
+	return ended;
+}
+
 /* Passes the program's own pointers to the kernel, which returns EFAULT if they are bad. */
-static pid_t wait_for(pid_t pid, int *status, int options, struct rusage *use)
+static pid_t wait_for(pid_t pid, int *status, int options, struct rusage *use, bool is_point)
 {
 	int own_status = 0;
 	struct rusage own_use;
 	if (!runtime_config())
-		return NEXT(wait4)(pid, status, options, use);
+		return reap(pid, status, options, use, is_point);
 	status = status ? status : &own_status;
 	use = use ? use : &own_use;
-	pid_t ended = NEXT(wait4)(pid, status, options, use);
+	pid_t ended = reap(pid, status, options, use, is_point);
 	if (ended > 0) {
 		int saved = errno;
 		runtime_child_ended(ended, *status, use);
@@ -39,22 +57,22 @@ static pid_t wait_for(pid_t pid, int *status, int options, struct rusage *use)
 
 HOOK pid_t wait4(pid_t pid, int *status, int options, struct rusage *use)
 {
-	return wait_for(pid, status, options, use);
+	return wait_for(pid, status, options, use, false);
 }
 
 HOOK pid_t wait3(int *status, int options, struct rusage *use)
 {
-	return wait_for(-1, status, options, use);
+	return wait_for(-1, status, options, use, false);
 }
 
 HOOK pid_t waitpid(pid_t pid, int *status, int options)
 {
-	return wait_for(pid, status, options, NULL);
+	return wait_for(pid, status, options, NULL, true);
 }
 
 HOOK pid_t wait(int *status)
 {
-	return wait_for(-1, status, 0, NULL);
+	return wait_for(-1, status, 0, NULL, true);
 }
 
 /* ---- waitid ---- */

@@ -34,6 +34,7 @@ enum {
 	ompt_callback_sync_region = 23,
 };
 
+enum { ompt_parallel_invoker_program = 1 }; /* in the flags of a region: it calls the function */
 enum { ompt_set_always = 5 }; /* of ompt_set_callback: the event will be reported each time */
 
 typedef void ompt_callback_t(void);

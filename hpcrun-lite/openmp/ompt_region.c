@@ -19,6 +19,8 @@ enum {
 
 static ompt_get_task_info_t *get_task_info;
 static struct dl_find_object us; /* this library */
+/* `enter_frame` was the frame pointer that we take it for. */
+static atomic_bool is_frame_pointer;
 
 /* The regions that a thread is in, by index of the region's entry. A task's word is index + 1. */
 struct inside {
@@ -38,6 +40,19 @@ static bool is_ours(uintptr_t pc)
 }
 
 /*
+ * The address that libomp before 12 names may be that of an earlier call, so any code will do if
+ * the two agreed once. Relaxed: nothing else hangs on the flag.
+ */
+static bool is_return_address(uintptr_t word, uintptr_t call)
+{
+	struct dl_find_object caller;
+	if (word == call && !atomic_load_explicit(&is_frame_pointer, memory_order_relaxed))
+		atomic_store_explicit(&is_frame_pointer, true, memory_order_relaxed);
+	return word == call || (atomic_load_explicit(&is_frame_pointer, memory_order_relaxed) &&
+				find_object((void *)word, &caller) == 0);
+}
+
+/*
  * `enter` is the frame pointer of the run time's function that the program called. The word above
  * it must be its return address; we check that, in case `enter` means something else. We know only
  * these three registers, and unwinding from a call needs no others.
@@ -46,12 +61,12 @@ static bool find_caller(uintptr_t enter, uintptr_t call, struct unwind_regs *reg
 {
 	const uintptr_t here = (uintptr_t)__builtin_frame_address(0), *frame = (uintptr_t *)enter;
 	if (enter - here >= RUN_TIME_STACK_BYTES || enter % sizeof *frame || !call ||
-	    frame[1] != call)
+	    !is_return_address(frame[1], call))
 		return false;
 	*regs = (struct unwind_regs){0};
 	regs->reg[MACHINE_BP] = frame[0];
 	regs->reg[MACHINE_SP] = (uintptr_t)(frame + 2);
-	regs->reg[MACHINE_PC] = call - 1;
+	regs->reg[MACHINE_PC] = frame[1] - 1;
 	return true;
 }
 
@@ -72,8 +87,9 @@ static void keep_place(struct region_thread *t)
 }
 
 /*
- * A region that the program runs itself, without the run time (`if (0)`), needs no descriptor. A
- * region that our hook of GOMP_parallel forks already has one.
+ * A region that the program runs itself (`if (0)`) needs no descriptor, and its place on the stack
+ * would be in a frame of the run time that has returned. A region that our hook of GOMP_parallel
+ * forks already has one.
  */
 static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel,
 			      unsigned n_threads, int flags, const void *call)
@@ -82,9 +98,9 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 	struct unwind_regs regs;
 	(void)task;
 	(void)n_threads;
-	(void)flags;
 	parallel->ptr = NULL;
-	if (!t || !frame || !find_caller(load(&frame->enter_frame), (uintptr_t)call, &regs) ||
+	if (!t || (flags & ompt_parallel_invoker_program) || !frame ||
+	    !find_caller(load(&frame->enter_frame), (uintptr_t)call, &regs) ||
 	    is_ours(regs.reg[MACHINE_PC]))
 		return;
 	const struct region_fork fork = {.place = regs.reg[MACHINE_SP],
@@ -187,6 +203,7 @@ bool ompt_region_start(ompt_function_lookup_t *lookup)
 	get_task_info = (ompt_get_task_info_t *)lookup("ompt_get_task_info");
 	if (!set || !get_task_info || find_object((void *)ompt_region_start, &us) != 0)
 		return false;
+	atomic_store_explicit(&is_frame_pointer, false, memory_order_relaxed); /* no team yet */
 	bool has_all = true;
 	for (size_t i = 0; i < sizeof callbacks / sizeof *callbacks; i++)
 		has_all &= set(callbacks[i].event, callbacks[i].function) == ompt_set_always;

@@ -51,6 +51,10 @@ sed -n '/^Build-Depends:/,/^$/s/^ \(.*[^,]\),*$/\1/p' packaging/debian/control |
 		echo "packages.txt has no $name"
 done >"$T/depends"
 is "packages.txt has what Debian builds with" "$(cat "$T/depends")" ""
+least=$(sed -n 's/.*"CUPTI \([0-9.]*\) or later was not found.*/\1/p' m4/hl-cupti.m4)
+is "recipes ask for the headers of CUDA that configure asks for" \
+	"$(sed -n -e "s/.*'CUDA'.* from \\([0-9.]*\\) on.*/\\1/p" \
+		-e 's/.*"cuda@\(.*\):".*/\1/p' packaging/*.in | paste -s -d ' ')" "$least $least"
 is "recipes name no page that is made up" "$(grep -l 'example\.' packaging/*.in)" ""
 if command -v "${PYTHON3:-python3}" >/dev/null; then
 	is "recipes are Python" "$("${PYTHON3:-python3}" -c '

@@ -13,7 +13,6 @@
 
 #include <limits.h>
 #include <linux/futex.h>
-#include <linux/io_uring.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -8,6 +8,8 @@
 LIBRARY=$builddir/tests/workload/gomp/usual.so
 [ -e "$LIBRARY" ] || skip_all "gcc has no OpenMP here"
 need "${PYTHON3:-python3}"
+"${PYTHON3:-python3}" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
+	skip_all "CPython before 3.10"
 
 cat >"$T/solver.py" <<'EOF'
 import ctypes

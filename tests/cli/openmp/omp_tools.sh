@@ -62,8 +62,9 @@ done
 
 # Python opens a library, and with it the run time, when threads are running already.
 for runtime in libgomp libomp; do
-	if ! have python3 || ! has_workload omp_both $runtime; then
-		skip "Python and $runtime" "not here"
+	if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>"$T/err" ||
+		! has_workload omp_both $runtime; then
+		skip "Python and $runtime" "not here, or before 3.10"
 		continue
 	fi
 	public_copy "$OMP_PROGRAMS/plugin.$runtime.so"

@@ -20,6 +20,11 @@ has_workload() {
 	[ -x "$OMP_PROGRAMS/$1.$2" ]
 }
 
+# has_loops: hpcstruct-lite finds loops in x86-64 code.
+has_loops() {
+	grep -q '^#define HAVE_ZYDIS 1' "$builddir/config.h"
+}
+
 # omp_run NAME COMMAND...: as an ordinary user. Leaves $T/NAME.out, .err and .status.
 omp_run() {
 	omp_name=$1
@@ -112,6 +117,10 @@ all_in() {
 	all_what=$1
 	all_function=$2
 	shift 2
+	if [ "$(samples_of .)" -lt 60 ]; then # of some hundreds; a path needs three to be seen
+		skip "$M: $all_what" "too few samples: the machine is busy"
+		return
+	fi
 	is "$M: $all_what" "$(paths_to "$all_function")" "$(printf '%s\n' "$@" | sort)"
 }
 

@@ -19,7 +19,8 @@ pure() { # NAME COMMAND...
 	# shellcheck disable=SC2086 # words
 	LD_PRELOAD=$library SACRED_PURITY=$T/purity run_limited 300 "$HPCRUN" \
 		-q $SACRED_EVENTS -o "$T/m" "$@" >"$T/out" 2>&1
-	is "$pure_name: no call from the handler" "$(cat "$T/purity" 2>/dev/null)" \
+	# a program that starts it may make that many calls, too
+	is "$pure_name: no call from the handler" "$(sort -u "$T/purity" 2>/dev/null)" \
 		"0 of some calls inside"
 }
 

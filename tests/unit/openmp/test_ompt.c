@@ -52,7 +52,7 @@ typedef void implicit_task_t(ompt_scope_endpoint_t, ompt_data_t *, ompt_data_t *
 			     unsigned, int);
 typedef void sync_region_t(int, ompt_scope_endpoint_t, ompt_data_t *, ompt_data_t *, const void *);
 
-enum { RUNTIME = 2, EXPLICIT_BARRIER = 3, IMPLICIT_BARRIER = 2 };
+enum { PROGRAM = 1, RUNTIME = 2, EXPLICIT_BARRIER = 3, IMPLICIT_BARRIER = 2 };
 
 static parallel_begin_t *parallel_begin;
 static parallel_end_t *parallel_end;
@@ -204,6 +204,9 @@ static void not_described(void **state)
 	parallel.value = 77;
 	parallel_begin(NULL, &frame, &parallel, 2, RUNTIME, (void *)CALL);
 	assert_null(parallel.ptr);
+	frame.enter_frame = (uintptr_t)&call; /* all is well, but the program calls the function */
+	parallel_begin(NULL, &frame, &parallel, 1, PROGRAM, (void *)CALL);
+	assert_null(parallel.ptr);
 	self = NULL;
 	assert_null(fork_from(&call, (void *)CALL).ptr);
 	self = &threads[0];
@@ -215,6 +218,25 @@ static void not_described(void **state)
 	parallel_end(&parallel, NULL, RUNTIME, NULL);
 	assert_int_equal(n_summed, 0);
 	assert_int_equal(self->n_entries, 0);
+}
+
+/* libomp before 12 may name the return address of an earlier call, such as that of a lock. */
+static void stale_return_address(void **state)
+{
+	struct call call;
+	ompt_frame_t frame = {.enter_frame = (uintptr_t)&call};
+	ompt_data_t parallel = fork_from(&call, (void *)CALL);
+	(void)state;
+	assert_non_null(parallel.ptr);
+	parallel_end(&parallel, NULL, RUNTIME, NULL);
+	parallel = fork_from(&call, (void *)(CALL + 1));
+	struct region *r = parallel.ptr;
+	assert_non_null(r);
+	assert_int_equal(r->origin.fork.call, CALL - 1);
+	parallel_end(&parallel, NULL, RUNTIME, NULL);
+	call.return_address = 16; /* nobody's code */
+	parallel_begin(NULL, &frame, &parallel, 2, RUNTIME, (void *)CALL);
+	assert_null(parallel.ptr);
 }
 
 /* Our hook of GOMP_parallel has described the region, and calls the run time. */
@@ -368,6 +390,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_region, setup),
 		cmocka_unit_test_setup(not_described, setup),
+		cmocka_unit_test_setup(stale_return_address, setup),
 		cmocka_unit_test_setup(forked_by_our_hook, setup),
 		cmocka_unit_test_setup(worker, setup),
 		cmocka_unit_test_setup(one_thread_inside, setup),

@@ -204,7 +204,18 @@ static const struct {
 	{(uintptr_t)marks_of_the_thread_that_forks, NULL},
 };
 
-/* The name of the function; NULL: one that is not listed. */
+enum { OUR_MODULE = 1, OTHER_MODULE };
+
+static uint16_t module_of(const struct dl_find_object *object, uintptr_t *bias)
+{
+	const uintptr_t here = (uintptr_t)take;
+	*bias = object->dlfo_link_map->l_addr;
+	return here >= (uintptr_t)object->dlfo_map_start && here < (uintptr_t)object->dlfo_map_end
+		       ? OUR_MODULE
+		       : OTHER_MODULE;
+}
+
+/* The name of the function; NULL: one that is not listed, or of another module. */
 static const char *name_of(uint64_t addr)
 {
 	enum { LONGEST = 1024 };
@@ -215,6 +226,8 @@ static const char *name_of(uint64_t addr)
 		return "WAIT";
 	if (addr == msr_forward_make(0, 1) || addr == msr_forward_make(0, 2))
 		return addr == msr_forward_make(0, 1) ? "FIRST" : "SECOND";
+	if (msr_addr_module(addr) != OUR_MODULE)
+		return NULL;
 	assert_int_equal(find_object((void *)(uintptr_t)name_of, &own), 0);
 	const uintptr_t pc = msr_addr_link(addr) + own.dlfo_link_map->l_addr;
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
@@ -677,7 +690,7 @@ int main(void)
 		cmocka_unit_test_setup(stack_is_gone, setup),
 		cmocka_unit_test_setup(without_memory, setup),
 	};
-	const struct unwind_config config = {0};
+	const struct unwind_config config = {.module_of = module_of};
 	unwind_init(&config);
 	region_path_start(DEPTH);
 	return cmocka_run_group_tests(tests, NULL, NULL);

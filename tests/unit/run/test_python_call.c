@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "common/machine/machine.h"
 #include "hpcrun-lite/python/python_internal.h"
 #include "hpcrun-lite/python/torch_code.h"
 
@@ -78,8 +79,8 @@ static const struct python_layout *make_interpreter(unsigned minor)
 		put(memory.runtime, l->runtime.tss + 4, key, 4);
 	} else {
 		own_state = (uintptr_t)memory.thread;
-		python.tls = (struct python_tls){
-			.offset = (uintptr_t)&own_state - (uintptr_t)__builtin_thread_pointer()};
+		python.tls = (struct python_tls){.offset = (uintptr_t)&own_state -
+							   (uintptr_t)machine_thread_pointer()};
 	}
 	put(memory.runtime, l->runtime.main_thread, (uint64_t)pthread_self(), 8);
 	put(memory.thread, l->thread.thread_id, (uint64_t)pthread_self(), 8);

@@ -6,8 +6,6 @@
  * Run by tests/cli/offcpu/offcpu_clock.sh.
  */
 #include <fcntl.h>
-#include <linux/io_uring.h>
-#include <linux/time_types.h>
 #include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
@@ -27,6 +25,11 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#if __has_include(<linux/io_uring.h>) /* Linux 5.1 */
+#include <linux/io_uring.h>
+#include <linux/time_types.h>
+#define HAS_RING 1
+#endif
 
 extern char **environ;
 
@@ -300,9 +303,10 @@ NOINLINE static void wait_semaphore(void)
 /* One operation that completes after 300 ms. A signal ends the first call early. */
 NOINLINE static void wait_ring(void)
 {
+#ifdef HAS_RING
 	struct io_uring_params form = {0};
 	struct __kernel_timespec span = {0, 300000000};
-	const int ring = (int)syscall(SYS_io_uring_setup, 1, &form);
+	const int ring = (int)syscall(__NR_io_uring_setup, 1, &form);
 	if (ring < 0)
 		return; /* the kernel, or a container, has none */
 	const size_t bytes = form.sq_off.array + sizeof(uint32_t);
@@ -314,11 +318,12 @@ NOINLINE static void wait_ring(void)
 		.opcode = IORING_OP_TIMEOUT, .fd = -1, .addr = (uintptr_t)&span, .len = 1};
 	*(uint32_t *)(queue + form.sq_off.array) = 0;
 	__atomic_store_n((uint32_t *)(queue + form.sq_off.tail), 1, __ATOMIC_RELEASE);
-	syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0);
-	syscall(SYS_io_uring_enter, ring, 0, 1, IORING_ENTER_GETEVENTS, NULL, 0);
+	syscall(__NR_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0);
+	syscall(__NR_io_uring_enter, ring, 0, 1, IORING_ENTER_GETEVENTS, NULL, 0);
 	munmap(queue, bytes);
 	munmap(entry, sizeof *entry);
 	close(ring);
+#endif
 	stay();
 }
 

@@ -44,7 +44,7 @@ static const struct {
 	{SYS_membarrier, 0, ~0u, 128, EINVAL}, /* MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ */
 	{SYS_seccomp, 1, ~0u, 8, EINVAL},      /* SECCOMP_FILTER_FLAG_NEW_LISTENER */
 };
-#define LAST_OF_4_18 SYS_rseq
+#define LAST_OF_4_18 __NR_rseq /* glibc has no SYS_rseq before 2.29 */
 
 /* Both leave the number of the call where it was. */
 static unsigned short deny_later(struct sock_filter *code)

@@ -39,7 +39,12 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 {
 	return (int)call(SYS_clock_gettime, clock, (long)t, 0, 0, 0, 0);
 }
-int gettimeofday(struct timeval *restrict t, void *restrict zone)
+#if __GLIBC_PREREQ(2, 31)
+typedef void zone_type;
+#else
+typedef struct timezone zone_type;
+#endif
+int gettimeofday(struct timeval *restrict t, zone_type *restrict zone)
 {
 	return (int)call(SYS_gettimeofday, (long)t, (long)zone, 0, 0, 0, 0);
 }

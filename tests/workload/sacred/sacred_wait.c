@@ -127,8 +127,12 @@ static int wait_sem(void)
 }
 static int wait_sem_clock(void)
 {
+#if __GLIBC_PREREQ(2, 30)
 	struct timespec t = after(CLOCK_MONOTONIC, wait_ms);
 	return sem_clockwait(&semaphore, CLOCK_MONOTONIC, &t);
+#else
+	return wait_sem();
+#endif
 }
 static int wait_signal(void)
 {
