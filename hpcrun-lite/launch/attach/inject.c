@@ -83,7 +83,7 @@ static bool find_place(const struct target *t, struct place *p)
 
 /*
  * libc keeps two signals for itself, which a program cannot block. It blocks them with all others
- * where nothing may come between: as a thread begins or ends, in fork, in abort. So does our handler.
+ * where nothing may come between: as a thread begins or ends, in fork, in abort. Our handler, too.
  */
 static bool is_in_libc(const struct target_thread *thread)
 {
