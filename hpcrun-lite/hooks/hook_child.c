@@ -21,15 +21,17 @@ HOOK_NEXT(wait4);
 HOOK_NEXT(pthread_setcanceltype);
 HOOK_NEXT(waitid);
 
+static bool lacks_point;
+
 /*
- * wait() and waitpid() are cancellation points. Before glibc 2.31 its wait4() is none, so we do as
- * libc does there: a cancellation may end the thread in the system call.
+ * wait() and waitpid() are cancellation points. Before glibc 2.31 its wait4() is none, so there we
+ * do as libc does: a cancellation may end the thread in the system call.
  */
 static pid_t reap(pid_t pid, int *status, int options, struct rusage *use, bool is_point)
 {
 	__typeof__(&wait4) next = NEXT(wait4);
 	int type;
-	if (!is_point)
+	if (!is_point || !lacks_point)
 		return next(pid, status, options, use);
 	NEXT(pthread_setcanceltype)(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
 	pid_t ended = next(pid, status, options, use);
@@ -127,4 +129,7 @@ void hook_child_start(void)
 {
 	hook_next_find(&next_wait4);
 	hook_next_find(&next_waitid);
+	hook_next_find(&next_pthread_setcanceltype);
+	struct hook_next of_2_31 = {"pthread_clockjoin_np", NULL};
+	lacks_point = !hook_next_find(&of_2_31);
 }
