@@ -43,9 +43,6 @@ static inline bool hook_signal_is_function(const void *handler)
 	       handler != (void *)SIG_ERR && handler != (void *)SIG_HOLD;
 }
 
-/* The handler that the kernel knows instead of the program's, and where that goes on. */
-hook_signal_handler hook_signal_entry, hook_signal_enter;
-
 /* ---- the program's use of our signals: hook_own.c ---- */
 
 /* `inherited`: what the program finds as the action for RUNTIME_SIGNAL. Not signal-safe. */
