@@ -348,6 +348,28 @@ bool thread_sent(const siginfo_t *info)
 	return false;
 }
 
+/* Nobody attaches. */
+bool thread_is_join(const siginfo_t *info)
+{
+	(void)info;
+	return false;
+}
+
+void thread_on_join(const siginfo_t *info, ucontext_t *context)
+{
+	(void)info, (void)context;
+}
+
+bool thread_may_leave(void)
+{
+	return false;
+}
+
+void thread_leaves(struct thread *t, ucontext_t *context)
+{
+	(void)t, (void)context;
+}
+
 /* ---- tests ---- */
 
 static int setup(void **state)
