@@ -11,7 +11,7 @@
 /*
  * The launcher becomes this program, which needs libunwind:
  *
- *     hpcrun-lite-attach attach PID SECONDS LIBRARY CONFIG
+ *     hpcrun-lite-attach attach PID SECONDS LIBRARY DIRECTORY CONFIG
  *     hpcrun-lite-attach detach PID
  */
 #define ATTACH_PROGRAM "hpcrun-lite-attach"

@@ -57,7 +57,7 @@ static bool is_late(void)
 {
 	struct dl_find_object own, libc;
 	if (find_object_surely((void *)(uintptr_t)is_late, &own) != 0 ||
-	    find_object_surely((void *)(uintptr_t)abort, &libc) != 0)
+	    find_object_surely((void *)(uintptr_t)on_exit, &libc) != 0)
 		return false;
 	for (const struct link_map *m = own.dlfo_link_map; m; m = m->l_next)
 		if (m == libc.dlfo_link_map)

@@ -521,7 +521,7 @@ static int attach(struct request *r)
 	return become_attacher(library_directory,
 			       (char *[]){(char *)(uintptr_t)ATTACH_PROGRAM,
 					  (char *)(uintptr_t) "attach", pid, seconds, c->library,
-					  text, NULL},
+					  c->directory, text, NULL},
 			       c);
 }
 #endif

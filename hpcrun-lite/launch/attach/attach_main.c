@@ -10,8 +10,10 @@
 #include "hpcrun-lite/launch/attach/inject.h"
 #include "hpcrun-lite/launch/attach/target.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +24,7 @@
 #include <unistd.h>
 
 enum { THREADS_MOST = 65536, LOOK_MS = 100, ANSWER_PAUSES = 100 };
+enum { WITH_JOB_ALONE = 3 }; /* entries: itself, its parent, and the file "job" */
 
 /* ---- threads that were there before us ---- */
 
@@ -188,6 +191,23 @@ static int attach(struct target *t, uint64_t seconds, const char *library, const
 	return say_end(t, &answer, asked.n_open);
 }
 
+/* The directory that was made for it, if nobody has begun to measure there. */
+static void remove_directory(const char *directory)
+{
+	char path[PATH_MAX];
+	int n = 0;
+	DIR *d = opendir(directory);
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	if (n != WITH_JOB_ALONE)
+		return;
+	snprintf(path, sizeof path, "%s/job", directory);
+	if (unlink(path) == 0)
+		rmdir(directory);
+}
+
 static uint64_t number(const char *text)
 {
 	return strtoull(text, NULL, 10);
@@ -204,12 +224,15 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return code;
 	block_signals(); /* to be ended while a thread is stopped could end the program, too */
-	if (target_open(&t, (pid_t)number(argv[2]), argc == 6 ? argv[4] : NULL) != STATUS_OK)
+	const bool attaches = argc == 7 && !strcmp(argv[1], "attach");
+	if (target_open(&t, (pid_t)number(argv[2]), attaches ? argv[4] : NULL) != STATUS_OK)
 		code = 1;
+	else if (attaches)
+		code = attach(&t, number(argv[3]), argv[4], argv[6]);
 	else if (argc == 3 && !strcmp(argv[1], "detach"))
 		code = detach(&t, 0);
-	else if (argc == 6 && !strcmp(argv[1], "attach"))
-		code = attach(&t, number(argv[3]), argv[4], argv[5]);
+	if (attaches && code)
+		remove_directory(argv[5]);
 	target_close(&t);
 	return code;
 }

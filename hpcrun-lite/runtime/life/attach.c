@@ -34,11 +34,11 @@ static _Atomic int32_t answered[ATTACH_ANSWERS];
 HOOK attach_fn hpcrun_lite_attach;
 HOOK detach_fn hpcrun_lite_detach;
 
-static void put_cause(struct attach_answer *answer, const char *cause)
+/* The rest of `to` is zero. */
+static void put(char *to, size_t n_bytes, const char *text)
 {
-	struct text t = text_in(answer->cause, sizeof answer->cause);
-	text_put(&t, cause);
-	answer->cause[t.n < sizeof answer->cause ? t.n : sizeof answer->cause - 1] = '\0';
+	struct text t = text_in(to, n_bytes - 1);
+	text_put(&t, text);
 }
 
 HOOK int hpcrun_lite_attach(const char *config, struct attach_answer *answer)
@@ -53,9 +53,9 @@ HOOK int hpcrun_lite_attach(const char *config, struct attach_answer *answer)
 		answer->join = (uintptr_t)join;
 		answer->n_answered = (uintptr_t)&n_answered;
 		answer->answered = (uintptr_t)answered;
-		strncpy(answer->path, store_path(), sizeof answer->path - 1);
+		put(answer->path, sizeof answer->path, store_path());
 	} else {
-		put_cause(answer, cause);
+		put(answer->cause, sizeof answer->cause, cause);
 	}
 	quiet_end(mask);
 	errno = saved;
@@ -158,13 +158,13 @@ HOOK int hpcrun_lite_detach(struct attach_answer *answer)
 	const int saved = errno;
 	memset(answer, 0, sizeof *answer);
 	if (!process_is_owner() || !process.config.attached) {
-		put_cause(answer, process.measuring ? "it was started by hpcrun-lite"
-						    : "it is not measured");
+		put(answer->cause, sizeof answer->cause,
+		    process.measuring ? "it was started by hpcrun-lite" : "it is not measured");
 		return -1;
 	}
 	const uint64_t mask = quiet_begin();
 	struct thread *self = thread_self;
-	strncpy(answer->path, store_path(), sizeof answer->path - 1);
+	put(answer->path, sizeof answer->path, store_path());
 	atomic_store_explicit(&leaving, true, memory_order_seq_cst);
 	answer->n_threads = ask_to_leave(self);
 	if (self) {

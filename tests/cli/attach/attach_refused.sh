@@ -19,6 +19,7 @@ refused() {
 	attach "$T/run" "$@"
 	is "$refused_what: status" $? 1
 	like "$refused_what: message" "$(cat "$T/said")" "$refused_why"
+	ok "$refused_what: no directory is left" test ! -e "$T/run"
 }
 
 "$HPCRUN" --attach >"$T/said" 2>&1
