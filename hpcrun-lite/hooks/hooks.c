@@ -6,6 +6,7 @@
  * tests/cli/run/run_*.sh.
  */
 #include "common/safe/find_object.h"
+#include "common/safe/library_symbol.h"
 #include "hpcrun-lite/hooks/hook_child.h"
 #include "hpcrun-lite/hooks/hook_env.h"
 #include "hpcrun-lite/hooks/hook_exec.h"
@@ -24,8 +25,6 @@
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
 #include "hpcrun-lite/runtime/runtime.h"
-
-#include <stdlib.h>
 
 /* The order matters: later ones may call functions that earlier ones replace. */
 static void find_functions(void (*signal_start)(void))
@@ -55,12 +54,12 @@ static void start(const char *text)
 /* The loader lists a preloaded library before libc. */
 static bool is_late(void)
 {
-	struct dl_find_object own, libc;
-	if (find_object_surely((void *)(uintptr_t)is_late, &own) != 0 ||
-	    find_object_surely((void *)(uintptr_t)on_exit, &libc) != 0)
+	struct dl_find_object own;
+	struct library library;
+	if (find_object_surely((void *)(uintptr_t)is_late, &own) != 0)
 		return false;
-	for (const struct link_map *m = own.dlfo_link_map; m; m = m->l_next)
-		if (m == libc.dlfo_link_map)
+	for (const struct link_map *m = own.dlfo_link_map->l_next; m; m = m->l_next)
+		if (library_read_libc(m, &library))
 			return false;
 	return true;
 }
