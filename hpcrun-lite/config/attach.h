@@ -29,8 +29,8 @@ struct attach_answer {
 	 */
 	uint64_t join;
 	/*
-	 * Addresses: how many threads have answered that (uint32_t), and their ids (int32_t, the
-	 * last ATTACH_ANSWERS of them; number n at n % ATTACH_ANSWERS).
+	 * Addresses: how many threads have answered that since the measurement began (uint32_t), and
+	 * their ids in any order (int32_t [ATTACH_ANSWERS], 0: none; the last ones if there are more).
 	 */
 	uint64_t n_answered, answered;
 	uint64_t block;     /* detach: signals to add to the mask of the thread that was stopped */

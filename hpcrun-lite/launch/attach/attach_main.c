@@ -48,17 +48,17 @@ static struct asked_thread *find_asked(struct asked *a, pid_t tid)
 	return NULL;
 }
 
-/* Reads who has answered since the last time. */
+/* Reads who has answered, if anybody has since the last time. */
 static void read_answers(const struct target *t, struct asked *a)
 {
+	static int32_t tid[ATTACH_ANSWERS];
 	uint32_t n;
-	int32_t tid;
-	if (!target_read(t, a->answer->n_answered, &n, sizeof n))
+	if (!target_read(t, a->answer->n_answered, &n, sizeof n) || n == a->n_known ||
+	    !target_read(t, a->answer->answered, tid, sizeof tid))
 		return;
-	for (; a->n_known != n; a->n_known++) {
-		const uintptr_t at = a->answer->answered + a->n_known % ATTACH_ANSWERS * sizeof tid;
-		struct asked_thread *one =
-			target_read(t, at, &tid, sizeof tid) ? find_asked(a, tid) : NULL;
+	a->n_known = n;
+	for (uint32_t i = 0; i < ATTACH_ANSWERS && tid[i]; i++) {
+		struct asked_thread *one = find_asked(a, tid[i]);
 		if (one)
 			one->has_joined = true;
 	}
@@ -148,8 +148,8 @@ static int say_end(const struct target *t, const struct attach_answer *answer, u
 		*slash = '\0';
 	if (answer->n_threads)
 		log_warn(NULL,
-			 "process %d: %u threads do not take signals; they keep our handler until "
-			 "they do",
+			 "process %d: threads that do not take signals: %u; they keep our handler "
+			 "until they do",
 			 (int)t->pid, answer->n_threads);
 	if (n_refused)
 		log_warn(NULL,
@@ -179,7 +179,6 @@ static int attach(struct target *t, uint64_t seconds, const char *library, const
 	if (status != STATUS_OK)
 		return status_exit_code(status);
 	struct asked asked = {.answer = &answer, .thread = threads};
-	target_read(t, answer.n_answered, &asked.n_known, sizeof asked.n_known);
 	log_note(NULL, "measuring process %d%s", (int)t->pid,
 		 seconds ? "" : " until it ends, Ctrl-C, or hpcrun-lite --detach");
 	const bool ours = wait_for_end(t, &asked, answer.path, seconds);

@@ -28,7 +28,7 @@
 static const char join[2];
 static _Atomic bool leaving;
 
-static _Atomic uint32_t n_answered;
+static _Atomic uint32_t n_taken, n_answered;
 static _Atomic int32_t answered[ATTACH_ANSWERS];
 
 HOOK attach_fn hpcrun_lite_attach;
@@ -41,27 +41,6 @@ static void put(char *to, size_t n_bytes, const char *text)
 	text_put(&t, text);
 }
 
-HOOK int hpcrun_lite_attach(const char *config, struct attach_answer *answer)
-{
-	const int saved = errno;
-	const char *cause = "no cause";
-	const uint64_t mask = quiet_begin();
-	memset(answer, 0, sizeof *answer);
-	atomic_store_explicit(&leaving, false, memory_order_relaxed);
-	const bool done = life_attach(config, &cause);
-	if (done) {
-		answer->join = (uintptr_t)join;
-		answer->n_answered = (uintptr_t)&n_answered;
-		answer->answered = (uintptr_t)answered;
-		put(answer->path, sizeof answer->path, store_path());
-	} else {
-		put(answer->cause, sizeof answer->cause, cause);
-	}
-	quiet_end(mask);
-	errno = saved;
-	return done ? 0 : -1;
-}
-
 /* ---- threads ---- */
 
 bool thread_is_join(const siginfo_t *info)
@@ -70,11 +49,20 @@ bool thread_is_join(const siginfo_t *info)
 	       (info->si_value.sival_ptr == &join[0] || info->si_value.sival_ptr == &join[1]);
 }
 
-/* The number is seen after the id: the launcher reads both in this order. */
+/* Release: who sees the number sees the id. */
 static void say_joined(void)
 {
-	const uint32_t n = atomic_fetch_add_explicit(&n_answered, 1, memory_order_relaxed);
+	const uint32_t n = atomic_fetch_add_explicit(&n_taken, 1, memory_order_relaxed);
 	atomic_store_explicit(&answered[n % ATTACH_ANSWERS], sys_gettid(), memory_order_relaxed);
+	atomic_fetch_add_explicit(&n_answered, 1, memory_order_release);
+}
+
+static void forget_answers(void)
+{
+	for (unsigned i = 0; i < ATTACH_ANSWERS; i++)
+		atomic_store_explicit(&answered[i], 0, memory_order_relaxed);
+	atomic_store_explicit(&n_taken, 0, memory_order_relaxed);
+	atomic_store_explicit(&n_answered, 0, memory_order_relaxed);
 }
 
 /* Signals of ours that are still pending would reach a handler of the program. */
@@ -124,6 +112,30 @@ void thread_leaves(struct thread *t, ucontext_t *context)
 bool thread_may_leave(void)
 {
 	return atomic_load_explicit(&leaving, memory_order_seq_cst);
+}
+
+/* ---- the two calls ---- */
+
+HOOK int hpcrun_lite_attach(const char *config, struct attach_answer *answer)
+{
+	const int saved = errno;
+	const char *cause = "no cause";
+	const uint64_t mask = quiet_begin();
+	memset(answer, 0, sizeof *answer);
+	atomic_store_explicit(&leaving, false, memory_order_relaxed);
+	forget_answers();
+	const bool done = life_attach(config, &cause);
+	if (done) {
+		answer->join = (uintptr_t)join;
+		answer->n_answered = (uintptr_t)&n_answered;
+		answer->answered = (uintptr_t)answered;
+		put(answer->path, sizeof answer->path, store_path());
+	} else {
+		put(answer->cause, sizeof answer->cause, cause);
+	}
+	quiet_end(mask);
+	errno = saved;
+	return done ? 0 : -1;
 }
 
 /* Asks all threads, and again after a while: one may have been inside our code, others may begin.
