@@ -29,8 +29,9 @@ struct attach_answer {
 	 */
 	uint64_t join;
 	/*
-	 * Addresses: how many threads have answered that since the measurement began (uint32_t), and
-	 * their ids in any order (int32_t [ATTACH_ANSWERS], 0: none; the last ones if there are more).
+	 * Addresses: how many threads have answered that since the measurement began (uint32_t),
+	 * and their ids in any order (int32_t [ATTACH_ANSWERS], 0: none; the last ones if there are
+	 * more).
 	 */
 	uint64_t n_answered, answered;
 	uint64_t block;     /* detach: signals to add to the mask of the thread that was stopped */

@@ -63,7 +63,11 @@ static void free_place(struct place *p)
 
 static bool find_place(const struct target *t, struct place *p)
 {
+	const struct timespec pause = {0, 5 * PAUSE_NS};
 	*p = (struct place){0};
+	/* the dynamic linker may be at work */
+	for (unsigned i = 0; i < 200 && !target_object_named(t, "libc.so.6", &p->libc); i++)
+		nanosleep(&pause, NULL);
 	if (!target_object_named(t, "libc.so.6", &p->libc)) {
 		log_error(NULL, "process %d has no libc.so.6", (int)t->pid);
 		return false;

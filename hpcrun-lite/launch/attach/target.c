@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- /proc ---- */
@@ -338,11 +339,36 @@ static enum status check_library(const struct target *t, const char *library)
 	return STATUS_UNSUPPORTED;
 }
 
+/*
+ * A process that has just been forked may become another program at any moment. Then what we have
+ * found out is of no use, so it gets half a second.
+ */
+static void await_program(pid_t pid)
+{
+	enum { STARTTIME = 20, YOUNG_MS = 500 }; /* field of proc(5), after the name */
+	char path[64], text[1024];
+	struct timespec now, pause = {0, 0};
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	const char *at = read_file(text, sizeof text, path) ? strrchr(text, ')') : NULL;
+	for (unsigned i = 0; at && i < STARTTIME; i++)
+		at = strchr(at + 1, ' ');
+	if (!at || clock_gettime(CLOCK_BOOTTIME, &now) != 0)
+		return;
+	const long long ticks = sysconf(_SC_CLK_TCK),
+			start_ms = strtoll(at, NULL, 10) * 1000 / (ticks > 0 ? ticks : 100),
+			age_ms = now.tv_sec * 1000LL + now.tv_nsec / 1000000 - start_ms;
+	if (age_ms >= 0 && age_ms < YOUNG_MS) {
+		pause.tv_nsec = (YOUNG_MS - age_ms) * 1000000;
+		nanosleep(&pause, NULL);
+	}
+}
+
 enum status target_open(struct target *t, pid_t pid, const char *library)
 {
 	char path[64], status[4096];
 	struct target_object linker;
 	*t = (struct target){.pid = pid, .pidfd = -1, .memory = -1};
+	await_program(pid);
 	t->pidfd = (int)machine_call3(SYS_pidfd_open, pid, 0, 0);
 	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
 	if (!read_file(status, sizeof status, path))
