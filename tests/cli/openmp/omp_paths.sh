@@ -37,7 +37,7 @@ for runtime in libgomp libomp; do
 			"$(echo "$(truth inner_work 2) $(truth outer_work 2)" |
 				awk '{ print $1 / ($1 + $2) }')"
 	fi
-	if workload omp_paths $runtime "$events" teams 30; then
+	if workload omp_paths $runtime "$events" teams 120; then
 		all_in "the team of two" first_work "main > main > do_teams > OUTLINED > first_work"
 		all_in "the team of four" second_work \
 			"main > main > do_teams > OUTLINED > second_work"

@@ -117,7 +117,7 @@ all_in() {
 	all_what=$1
 	all_function=$2
 	shift 2
-	if [ "$(samples_of .)" -lt 24 ]; then # of 50 and more; a path needs three to be seen
+	if [ "$(samples_of .)" -lt 60 ]; then # of some hundreds; a path needs three to be seen
 		skip "$M: $all_what" "too few samples: the machine is busy"
 		return
 	fi
