@@ -117,8 +117,10 @@ all_in() {
 	all_what=$1
 	all_function=$2
 	shift 2
-	if [ "$(samples_of .)" -lt 60 ]; then # of some hundreds; a path needs three to be seen
-		skip "$M: $all_what" "too few samples: the machine is busy"
+	all_n=$(awk -F '\t' -v f="$all_function" '$1 == "all" && index(";" $4 ";", ";" f ";") {
+		n += $2 } END { print n + 0 }' "$T/$M.paths")
+	if [ "$all_n" -lt $((8 * $#)) ]; then # a path is seen from three on
+		skip "$M: $all_what" "too few samples of $all_function: the machine is busy"
 		return
 	fi
 	is "$M: $all_what" "$(paths_to "$all_function")" "$(printf '%s\n' "$@" | sort)"
