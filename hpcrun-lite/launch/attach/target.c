@@ -368,6 +368,8 @@ enum status target_open(struct target *t, pid_t pid, const char *library)
 	char path[64], status[4096];
 	struct target_object linker;
 	*t = (struct target){.pid = pid, .pidfd = -1, .memory = -1};
+	if (pid == getpid())
+		return refuse(pid, "is hpcrun-lite itself");
 	await_program(pid);
 	t->pidfd = (int)machine_call3(SYS_pidfd_open, pid, 0, 0);
 	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);

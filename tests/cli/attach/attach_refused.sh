@@ -28,6 +28,9 @@ is "no process: wrong usage" $? 2
 is "--seconds without --attach: wrong usage" $? 2
 "$HPCRUN" --attach $pid true >"$T/said" 2>&1
 is "a command beside it: wrong usage" $? 2
+sh -c 'exec "$0" --attach $$ -o "$1"' "$HPCRUN" "$T/run" >"$T/said" 2>&1
+is "itself: status" $? 1
+like "itself: message" "$(cat "$T/said")" "is hpcrun-lite itself"
 refused "GPUs" "must be there when the program starts" -e MPI
 
 "$HPCRUN" --detach $pid >"$T/said" 2>&1
