@@ -289,14 +289,14 @@ EXTRA_DIST += tests/bench/bench_mpi.sh
 # Runs that go on.
 
 live_tests = \
-	tests/cli/live/live_cost.sh \
 	tests/cli/live/live_mpi.sh \
 	tests/cli/live/live_prometheus.sh \
 	tests/cli/live/live_run.sh \
 	tests/cli/live/live_terminal.sh
 TESTS += $(live_tests)
-FULL_TESTS += tests/cli/live/live_scrape.sh
-EXTRA_DIST += $(live_tests) tests/cli/live/live_scrape.sh tests/cli/live/live_lib.sh \
+FULL_TESTS += tests/cli/live/live_cost.sh tests/cli/live/live_scrape.sh
+EXTRA_DIST += $(live_tests) tests/cli/live/live_cost.sh tests/cli/live/live_scrape.sh \
+	tests/cli/live/live_lib.sh \
 	tests/cli/live/live_terminal.py
 check_PROGRAMS += tests/workload/live/live_phases
 tests_workload_live_live_phases_SOURCES = tests/workload/live/live_phases.c
