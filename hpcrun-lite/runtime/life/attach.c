@@ -138,8 +138,7 @@ HOOK int hpcrun_lite_attach(const char *config, struct attach_answer *answer)
 	return done ? 0 : -1;
 }
 
-/* Asks all threads, and again after a while: one may have been inside our code, others may begin.
- */
+/* Asks all threads, and again: one may have been inside our code, and others may begin. */
 static uint32_t ask_to_leave(const struct thread *self)
 {
 	const struct timespec pause = {0, LEAVE_PAUSE_NS};
