@@ -86,7 +86,8 @@ result $? "all outputs but the page are equal" "$T/differ"
 # The same program, measured on this machine: its call paths have the same names. What is between a
 # signal and its handler is of libc there, and of the emulator here.
 paths() { # DATABASE: the call paths of spin_leaf() from main() on, a recursion once
-	sed -n '/spin_handler/d; s/ [0-9]*$//; s/.*main;\(.*spin_leaf\)$/\1/p' "$1/folded/CPUTIME.folded" |
+	sed -n '/spin_handler/d; s/ [0-9]*$//; s/.*main;\(.*spin_leaf\)$/\1/p' \
+		"$1/folded/CPUTIME.folded" |
 		awk '{ gsub(/(recurse;)+/, "recurse;") } 1' | sort -u
 }
 c++ -O2 -g "$top/tests/workload/machine/machine_paths.cc" -pthread -o "$T/paths" >"$T/log" 2>&1 &&
