@@ -37,7 +37,7 @@ if has_workload omp_paths libomp; then
 	like "$M: the tool works" "$(cat "$T/$M.out")" 'the tool in a library saw 40 regions'
 	is "$M: we say so" "$(has_note)" 1
 	omp_measure "OMP_TOOL=disabled" "$events" env OMP_TOOL=disabled \
-		"$T/omp_paths.libomp" chain 50
+		"$T/omp_paths.libomp" chain 300
 	is "$M: no note" "$(has_note)" 0
 	like "$M: paths of workers start at the thread" "$(paths_to inner_work)" \
 		'thread > .* > OUTLINED > inside'
