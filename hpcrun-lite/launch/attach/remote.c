@@ -86,8 +86,8 @@ bool remote_stop(struct remote *r, const struct target *t, pid_t tid)
 	}
 	if (r->is_stopped && is_our_stop(status) && read_state(r))
 		return true;
-	if (r->is_stopped)
-		ptrace(PTRACE_DETACH, tid, 0, 0);
+	if (r->is_stopped) /* with the signal that it was about to get */
+		ptrace(PTRACE_DETACH, tid, 0, status >> 16 ? 0 : WSTOPSIG(status));
 	free(r->vectors);
 	return false;
 }

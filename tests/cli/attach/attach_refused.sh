@@ -37,6 +37,35 @@ refused "GPUs" "must be there when the program starts" -e MPI
 is "detach without attach: status" $? 1
 like "detach without attach: message" "$(cat "$T/said")" "process $pid is not measured"
 
+# begin: attaches without an end, and waits until it measures.
+begin() {
+	rm -rf "$T/run"
+	"$HPCRUN" --attach $pid -o "$T/run" >"$T/begun" 2>&1 &
+	attacher=$!
+	until grep -q 'measuring process' "$T/begun"; do
+		kill -0 $attacher 2>/dev/null || break
+		sleep 0.05
+	done
+}
+begin
+kill -TERM $attacher
+wait $attacher
+is "ended by a signal: status" $? 0
+begin
+"$HPCRUN" --attach $pid -o "$T/other" >"$T/said" 2>&1
+is "a second one at the same time: status" $? 1
+like "a second one at the same time: message" "$(cat "$T/said")" "it is measured already"
+"$HPCRUN" -q --detach $pid
+is "detach from elsewhere: status" $? 0
+wait $attacher
+is "detach from elsewhere: the one that waits ends" $? 0
+begin
+kill -KILL $attacher
+wait $attacher 2>/dev/null
+"$HPCRUN" -q --detach $pid
+is "detach after a kill of the one that attached: status" $? 0
+rm -rf "$T/run"
+
 kill -STOP $pid
 refused "a stopped process" "is stopped; continue it first"
 kill -CONT $pid
