@@ -29,9 +29,9 @@ bool library_read(const struct link_map *map, struct library *l)
 		case DT_SONAME: soname = d->d_un.d_val; break;
 		}
 	}
-	if (!l->strings || !l->symbols || !l->hash || !soname)
+	if (!l->strings || !l->symbols || !l->hash)
 		return false;
-	l->soname = l->strings + soname;
+	l->soname = soname ? l->strings + soname : "";
 	return true;
 }
 

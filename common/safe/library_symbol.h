@@ -20,7 +20,7 @@ struct library {
 	const uint32_t *hash;
 };
 
-/* Returns false if the object has no soname, or no table with GNU's hashes. */
+/* Returns false if the object has no table with GNU's hashes. Without a soname, that is "". */
 bool library_read(const struct link_map *map, struct library *l);
 
 /* The same, and false if it is not a part of libc: libc, or before glibc 2.34 libpthread and libdl.
