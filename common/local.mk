@@ -50,6 +50,7 @@ libhlbase_la_SOURCES += \
 	common/format/local_data.c common/format/local_data.h \
 	common/format/measurement.c common/format/measurement.h \
 	common/format/measurement_gpu.c common/format/measurement_gpu.h \
+	common/format/measurement_memory.h \
 	common/format/measurement_mpi.h \
 	common/format/measurement_nvtx.h \
 	common/format/mpi_calls.c common/format/mpi_calls.h \

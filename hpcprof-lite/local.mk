@@ -184,6 +184,9 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/gpu/samples/gpu_yardstick.c \
 	hpcprof-lite/attribute/gpu/samples/gpu_yardstick.h \
 	hpcprof-lite/attribute/mpi/mpi_arrivals.c hpcprof-lite/attribute/mpi/mpi_arrivals.h \
+	hpcprof-lite/attribute/memory/memory_account.c \
+	hpcprof-lite/attribute/memory/memory_attribute.c \
+	hpcprof-lite/attribute/memory/memory_attribute.h \
 	hpcprof-lite/attribute/mpi/mpi_attribute.c hpcprof-lite/attribute/mpi/mpi_attribute.h \
 	hpcprof-lite/attribute/mpi/mpi_clocks.c hpcprof-lite/attribute/mpi/mpi_clocks.h \
 	hpcprof-lite/attribute/mpi/mpi_waits.c hpcprof-lite/attribute/mpi/mpi_waits.h \
@@ -243,6 +246,7 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/load/load_extents.c \
 	hpcprof-lite/load/load_file.c hpcprof-lite/load/load_file.h \
 	hpcprof-lite/load/load_gpu.c hpcprof-lite/load/load_gpu.h \
+	hpcprof-lite/load/load_memory.c hpcprof-lite/load/load_memory.h \
 	hpcprof-lite/load/load_mpi.c hpcprof-lite/load/load_mpi.h \
 	hpcprof-lite/load/load_node.c \
 	hpcprof-lite/load/load_phases.c hpcprof-lite/load/load_phases.h \
@@ -272,6 +276,7 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/model/model_gpu.h \
 	hpcprof-lite/model/model_hash.c hpcprof-lite/model/model_hash.h \
 	hpcprof-lite/model/model_metric.h \
+	hpcprof-lite/model/model_memory.h \
 	hpcprof-lite/model/model_mpi.h \
 	hpcprof-lite/model/model_nccl.h \
 	hpcprof-lite/model/model_nvtx.h \
@@ -310,6 +315,7 @@ libhlview_la_SOURCES += \
 	hpcprof-lite/record/record_code.c \
 	hpcprof-lite/record/record_gpu.c \
 	hpcprof-lite/record/record_ledger.c hpcprof-lite/record/record_ledger.h \
+	hpcprof-lite/record/record_memory.c \
 	hpcprof-lite/record/record_mpi.c \
 	hpcprof-lite/record/record_mpi_tables.c \
 	hpcprof-lite/record/record_nvtx.c \
@@ -375,6 +381,7 @@ libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/html/html_mpi.c \
 	hpcprof-lite/sink/html/html_nccl.c \
 	hpcprof-lite/sink/html/html_nvtx.c \
+	hpcprof-lite/sink/html/html_memory.c \
 	hpcprof-lite/sink/html/html_power.c \
 	hpcprof-lite/sink/html/html_pack.c hpcprof-lite/sink/html/html_pack.h \
 	hpcprof-lite/sink/html/html_parts.c hpcprof-lite/sink/html/html_parts.h \
@@ -466,7 +473,7 @@ libhltext_la_SOURCES += hpcprof-lite/sink/text/text_energy.c
 
 libhltext_la_SOURCES += hpcprof-lite/sink/text/text_advice.c
 
-libhltext_la_SOURCES += hpcprof-lite/sink/text/text_mpi.c
+libhltext_la_SOURCES += hpcprof-lite/sink/text/text_memory.c hpcprof-lite/sink/text/text_mpi.c
 
 libhltext_la_SOURCES += hpcprof-lite/sink/text/text_nccl.c
 
@@ -491,6 +498,7 @@ libhlview_la_SOURCES += \
 	hpcprof-lite/view/view_gpu_idle.c hpcprof-lite/view/view_gpu_idle.h \
 	hpcprof-lite/view/view_hot.c hpcprof-lite/view/view_hot.h \
 	hpcprof-lite/view/view_launch.c hpcprof-lite/view/view_launch.h \
+	hpcprof-lite/view/view_memory.c hpcprof-lite/view/view_memory.h \
 	hpcprof-lite/view/view_mpi.c hpcprof-lite/view/view_mpi.h \
 	hpcprof-lite/view/view_mpi_open.c hpcprof-lite/view/view_mpi_open.h \
 	hpcprof-lite/view/view_nccl.c hpcprof-lite/view/view_nccl.h \

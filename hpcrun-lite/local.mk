@@ -496,6 +496,21 @@ libhlcct_la_SOURCES += \
 	hpcrun-lite/store/store_slab.c \
 	hpcrun-lite/store/store_slab.h hpcrun-lite/store/store_state.h
 
+# The module in front of malloc, preloaded with -e MEMORY. It links libc alone.
+pkglib_LTLIBRARIES += libhpcrun-lite-memory.la
+libhpcrun_lite_memory_la_SOURCES = hpcrun-lite/memory/memory.h \
+	hpcrun-lite/memory/memory_sampler.h hpcrun-lite/memory/memory_wrap.c
+libhpcrun_lite_memory_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS) -fno-builtin
+# Never unloaded: the program may be in one of its functions.
+libhpcrun_lite_memory_la_LDFLAGS = -module -avoid-version -shared -Wc,-static-libgcc \
+	-Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete
+libhpcrun_lite_memory_la_LIBADD = libhlmodule.la \
+	libhlsafe.la libhldlsym.la libhllibc.la libhlstring.la
+# In the run-time library.
+libhpcrun_lite_la_SOURCES += \
+	hpcrun-lite/memory/memory_glue.c hpcrun-lite/memory/memory_glue.h \
+	hpcrun-lite/memory/memory_table.c hpcrun-lite/memory/memory_table.h
+
 # The module in front of PyTorch, preloaded with --torch. It links libc alone.
 pkglib_LTLIBRARIES += libhpcrun-lite-torch.la
 libhpcrun_lite_torch_la_SOURCES = hpcrun-lite/torch/torch.h hpcrun-lite/torch/torch_wrap.c

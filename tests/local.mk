@@ -504,6 +504,42 @@ tests_unit_torch_test_torch_nodes_SOURCES = tests/unit/torch/test_torch_nodes.c 
 tests_unit_torch_test_torch_nodes_LDADD = libhlsafe.la $(CMOCKA_LIBS) -lpthread
 endif
 
+# Memory of the program: known allocations, and other allocators.
+
+check_PROGRAMS += tests/workload/memory/memory_sites tests/workload/memory/memory_operators
+tests_workload_memory_memory_sites_SOURCES = tests/workload/memory/memory_sites.c
+tests_workload_memory_memory_sites_CFLAGS = $(HL_CFLAGS) -fno-builtin
+tests_workload_memory_memory_sites_LDFLAGS =
+tests_workload_memory_memory_sites_LDADD = -lpthread
+tests_workload_memory_memory_operators_SOURCES = tests/workload/memory/memory_operators.cc
+tests_workload_memory_memory_operators_CXXFLAGS = -O1 -g -std=c++17
+tests_workload_memory_memory_operators_LDFLAGS =
+tests_workload_memory_memory_operators_LDADD =
+
+memory_tests = tests/cli/memory/memory_operators.sh tests/cli/memory/memory_places.sh \
+	tests/cli/memory/memory_truth.sh
+TESTS += $(memory_tests)
+EXTRA_DIST += $(memory_tests) tests/cli/memory/memory_lib.sh tests/workload/memory/memory_pages.py
+
+EXTRA_PROGRAMS += tests/bench/bench_allocations
+BENCH_NEEDS += tests/bench/bench_allocations$(EXEEXT)
+tests_bench_bench_allocations_SOURCES = tests/bench/bench_allocations.cc
+tests_bench_bench_allocations_CXXFLAGS = -O2
+tests_bench_bench_allocations_LDFLAGS =
+tests_bench_bench_allocations_LDADD =
+BENCHES += tests/bench/bench_memory.sh
+EXTRA_DIST += tests/bench/bench_memory.sh
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/memory/test_memory_model tests/unit/memory/test_memory_table
+TESTS += tests/unit/memory/test_memory_model tests/unit/memory/test_memory_table
+tests_unit_memory_test_memory_model_SOURCES = tests/unit/memory/test_memory_model.c
+tests_unit_memory_test_memory_model_LDADD = libhlview.la $(PROF_UNIT_LDADD)
+tests_unit_memory_test_memory_table_SOURCES = tests/unit/memory/test_memory_table.c \
+	hpcrun-lite/memory/memory_table.c
+tests_unit_memory_test_memory_table_LDADD = libhlsafe.la $(CMOCKA_LIBS) -lpthread
+endif
+
 # make bench: figures as ratios in one run; nothing is asserted. BENCHES are programs or scripts,
 # BENCH_NEEDS what they run.
 bench: all $(BENCH_NEEDS)

@@ -14,6 +14,7 @@ order_tests = tests/order/test_order_cct \
 	tests/order/test_order_index \
 	tests/order/test_order_litmus \
 	tests/order/test_order_nursery \
+	tests/order/test_order_memory \
 	tests/order/test_order_recipe \
 	tests/order/test_order_store \
 	tests/order/test_order_torch
@@ -39,6 +40,11 @@ tests_order_test_order_nursery_CPPFLAGS = $(ORDER_CPPFLAGS)
 tests_order_test_order_nursery_CFLAGS = $(HL_CFLAGS)
 tests_order_test_order_nursery_LDFLAGS =
 tests_order_test_order_nursery_LDADD = tests/order/liborder.la
+tests_order_test_order_memory_SOURCES = tests/order/test_order_memory.c
+tests_order_test_order_memory_CPPFLAGS = $(ORDER_CPPFLAGS)
+tests_order_test_order_memory_CFLAGS = $(HL_CFLAGS)
+tests_order_test_order_memory_LDFLAGS =
+tests_order_test_order_memory_LDADD = tests/order/liborder.la
 tests_order_test_order_recipe_SOURCES = tests/order/test_order_recipe.c
 tests_order_test_order_recipe_CPPFLAGS = $(ORDER_CPPFLAGS)
 tests_order_test_order_recipe_CFLAGS = $(HL_CFLAGS)

@@ -80,6 +80,7 @@ static const struct {
 			      "runs of autograd nodes whose forward line is not known", false},
 	[MSR_LOSS_WAIT] = {"waits-cut-short", "system calls that a sample ended with EINTR", false},
 	[MSR_LOSS_BINARIES] = {"binaries", "binaries that are gone and could not be kept", false},
+	[MSR_LOSS_MEMORY] = {"memory", "sampled allocations that could not be recorded", false},
 };
 
 uint64_t msr_thread_cpu_ns(const struct msr_thread *t)

@@ -20,7 +20,7 @@
 
 #define MSR_MAGIC "HPCRUNL"           /* 8 bytes with the terminating NUL */
 #define MSR_VERSION_MAJOR 1           /* a reader refuses any other major version, and names it */
-#define MSR_VERSION_MINOR 10          /* counts additions that a reader may ignore */
+#define MSR_VERSION_MINOR 11          /* counts additions that a reader may ignore */
 #define MSR_HEADER_BYTES 4096u        /* the header page; extents start here */
 #define MSR_EXTENT_MAGIC 0x54584548u  /* "HEXT" */
 #define MSR_EXTENT_ALIGN 64u          /* extents start and end at multiples of this */
@@ -284,7 +284,8 @@ enum msr_kind {
 	MSR_NVTX_EVENT = 36,     /* single ranges and marks */
 	/* struct msr_torch_module and its variable part: modules of PyTorch on call paths */
 	MSR_TORCH_MODULE = 37,
-	MSR_MPI_OPEN = 38        /* struct msr_mpi_open: the call of MPI that a thread is in */
+	MSR_MPI_OPEN = 38,       /* struct msr_mpi_open: the call of MPI that a thread is in */
+	MSR_MEMORY = 39          /* struct msr_memory: sampled allocations of a thread */
 };
 
 struct msr_extent {
@@ -350,13 +351,15 @@ enum msr_source {
 	MSR_SOURCE_TIMER_CPU = 2, /* timer_create on the thread's CPU clock */
 	MSR_SOURCE_TIMER_REAL = 3,/* timer_create on CLOCK_MONOTONIC */
 	MSR_SOURCE_PAPI = 4,
-	MSR_SOURCE_TEST = 5       /* synthetic */
+	MSR_SOURCE_TEST = 5,      /* synthetic */
+	MSR_SOURCE_CALLS = 6      /* calls of the program (MEMORY) */
 };
 
 /* Names of metrics that have a meaning to readers. */
 #define MSR_METRIC_CPUTIME "CPUTIME"
 #define MSR_METRIC_REALTIME "REALTIME" /* elapsed time */
 #define MSR_METRIC_OFFCPU "OFFCPU" /* time in which the thread did not run */
+#define MSR_METRIC_MEMORY "MEMORY" /* bytes allocated */
 #define MSR_METRIC_BLAME "BLAME"   /* time that others waited for locks held here */
 
 #define MSR_BUILD_ID_MAX 32
@@ -634,6 +637,7 @@ enum msr_loss {
 	MSR_LOSS_FORWARD,      /* runs of autograd's nodes without the path of the forward pass */
 	MSR_LOSS_WAIT,         /* of the process: system calls that a sample ended with EINTR */
 	MSR_LOSS_BINARIES,     /* of the process: binaries that are gone and not kept */
+	MSR_LOSS_MEMORY,       /* of the process: sampled allocations without a record */
 	MSR_N_LOSSES,
 	MSR_LOSS_ROOM = 32      /* slots in the structures */
 };

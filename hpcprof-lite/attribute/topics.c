@@ -12,6 +12,7 @@
 #include "hpcprof-lite/attribute/merge/jit_names.h"
 #include "hpcprof-lite/attribute/merge/python_frames.h"
 #include "hpcprof-lite/attribute/merge/wait_objects.h"
+#include "hpcprof-lite/attribute/memory/memory_attribute.h"
 #include "hpcprof-lite/attribute/mpi/mpi_attribute.h"
 #include "hpcprof-lite/attribute/mpi/mpi_clocks.h"
 #include "hpcprof-lite/attribute/nccl/nccl_attribute.h"
@@ -30,6 +31,7 @@ const struct topic_ops *const topics[] = {
 	/* after phases, to add some if none was marked; after the GPU's operations */
 	&topic_nvtx,
 	&topic_mpi,
+	&topic_memory,
 	&topic_gpu_idle,
 	&topic_gpu_energy,
 	&topic_nccl,

@@ -146,6 +146,19 @@ static bool read_operations(struct compare_adding *a)
 }
 
 /*
+ * Of a sampled allocation of x bytes, with the probability p and the weight 1 / p: (1 - p) / p^2,
+ * times x^2 for bytes, where 1 - p = exp(-x / period), and x is more than x / p - period.
+ */
+static double memory_variance(const struct model *m, const struct model_metric *metric, double mean)
+{
+	const uint32_t of = metric->kind == MODEL_METRIC_MEMORY ? metric->parent : MODEL_NONE;
+	const double period = (double)(of == MODEL_NONE ? metric : &m->metrics[of])->period_most;
+	if (metric->unit == MODEL_COUNT)
+		return mean * (mean - 1);
+	return period <= 1 ? 0 : mean * mean * (1 + expm1(-fmax(mean / period - 1, 0)));
+}
+
+/*
  * The variance of a sum of n values. Samples are a Poisson process: n times the square of the mean
  * weight. Times of GPU operations vary like those of the operations with a record; a single
  * operation does not show how, and counts like a sample. Counts are exact.
@@ -160,6 +173,8 @@ static double variance_of(const struct compare_adding *a, const struct model_tot
 	if (metric->kind == MODEL_METRIC_GPU_COUNT || metric->kind == MODEL_METRIC_GPU_MEAN ||
 	    metric->kind == MODEL_METRIC_MPI_COUNT)
 		return 0;
+	if (metric->kind == MODEL_METRIC_MEMORY || metric->measures == MODEL_EVENT_MEMORY)
+		return n > 0 ? memory_variance(a->m, metric, sum / n) * n : sum * sum;
 	if (metric->kind == MODEL_METRIC_GPU_TIME && o && o->n > 1) {
 		double spread = o->squares - o->sum * o->sum / (double)o->n;
 		return spread > 0 ? n * spread / (double)(o->n - 1) : 0;

@@ -41,7 +41,7 @@ static enum status refuse_metric(const struct compare *c, const struct compare_c
 static bool is_measured_by_all(const struct compare *c, const struct compare_metric *m)
 {
 	if (m->kind == MODEL_METRIC_SAMPLED || m->kind == MODEL_METRIC_MPI_TIME ||
-	    m->kind == MODEL_METRIC_MPI_COUNT)
+	    m->kind == MODEL_METRIC_MPI_COUNT || m->kind == MODEL_METRIC_MEMORY)
 		return m->n_runs == c->runs.n;
 	bool is_part = m->kind == MODEL_METRIC_GUESSED || m->kind == MODEL_METRIC_ACTIVITY;
 	for (size_t i = 0; !is_part && i < c->runs.n; i++)

@@ -64,7 +64,8 @@ static bool is_sum(const struct compare_metric *m)
 {
 	return m->kind == MODEL_METRIC_SAMPLED || m->kind == MODEL_METRIC_GPU_TIME ||
 	       m->kind == MODEL_METRIC_GPU_COUNT || m->kind == MODEL_METRIC_MPI_TIME ||
-	       m->kind == MODEL_METRIC_MPI_COUNT || m->kind == MODEL_METRIC_GPU_ENERGY;
+	       m->kind == MODEL_METRIC_MPI_COUNT || m->kind == MODEL_METRIC_MEMORY ||
+	       m->kind == MODEL_METRIC_GPU_ENERGY;
 }
 
 static bool add_wholes(struct compare_report *r, double assumed)

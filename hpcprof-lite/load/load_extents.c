@@ -206,6 +206,7 @@ static enum status add_part(struct load_file *f, const struct msr_view *v, size_
 	struct load_part *at = v->extent->kind == MSR_NODE         ? vec_push(&t->nodes)
 			       : v->extent->kind == MSR_CELL       ? vec_push(&t->cells)
 			       : v->extent->kind == MSR_NVTX_EVENT ? vec_push(&t->nvtx_events)
+			       : v->extent->kind == MSR_MEMORY     ? vec_push(&t->memory)
 								   : vec_push(&t->trace);
 	if (!at)
 		return STATUS_NO_MEMORY;
@@ -262,6 +263,7 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 		return load_nvtx_ranges(f, v);
 	case MSR_NVTX_EVENT:
 		return add_part(f, v, sizeof(struct msr_nvtx_event));
+	case MSR_MEMORY: return add_part(f, v, sizeof(struct msr_memory));
 	default: /* kinds of later minor versions may be ignored */
 		return load_gpu_is_kind(v->extent->kind)   ? load_gpu_extent(f, v)
 		       : load_mpi_is_kind(v->extent->kind) ? load_mpi_extent(f, v)

@@ -103,6 +103,7 @@ static enum status read_all(const char *name, struct load_file *f)
 		load_check_values(f);
 	if (s == STATUS_OK) {
 		load_mpi_finish(f);
+		load_memory_finish(f);
 		load_check_phases(f);
 		load_nvtx_finish(f);
 	}
@@ -211,6 +212,7 @@ void load_free_thread(struct load_thread *t)
 	vec_free(&t->trace);
 	vec_free(&t->ranges);
 	vec_free(&t->nvtx_events);
+	vec_free(&t->memory);
 	free(t->node_to);
 	free(t->shown_to);
 }

@@ -13,6 +13,7 @@
 #include "common/base/vec.h"
 #include "common/format/measurement.h"
 #include "hpcprof-lite/load/load_gpu.h"
+#include "hpcprof-lite/load/load_memory.h"
 #include "hpcprof-lite/load/load_mpi.h"
 #include "hpcprof-lite/load/load_nvtx.h"
 
@@ -38,6 +39,7 @@ struct load_thread {
 	VEC(struct load_part) trace;     /* in the order in which they were written */
 	VEC(struct load_nvtx_range) ranges; /* of NVTX, by number */
 	VEC(struct load_part) nvtx_events;  /* see load_nvtx_event_is_sound() */
+	VEC(struct load_part) memory;       /* see load_memory_is_sound() */
 	uint32_t n_nodes;                /* highest node id + 1, at least 1 */
 	/* by node id: LOAD_DAMAGED, or a value that the consumer sets (0 after loading) */
 	uint32_t *node_to;

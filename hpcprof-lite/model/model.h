@@ -9,8 +9,8 @@
  * model. Tests: tests/unit/prof/test_model.c.
  *
  * The parts of the model are in model_activity.h, model_code.h, model_metric.h, model_process.h,
- * model_gpu.h, model_energy.h, model_omp.h, model_phase.h, model_mpi.h, model_nccl.h, model_nvtx.h
- * and model_share.h, which this file includes.
+ * model_gpu.h, model_energy.h, model_omp.h, model_phase.h, model_memory.h, model_mpi.h,
+ * model_nccl.h, model_nvtx.h and model_share.h, which this file includes.
  *
  * Ids are dense indices into the arrays of struct model. Contexts are in depth-first preorder.
  * Siblings are sorted by kind, then name, file, line and address, so the order of the input does
@@ -26,6 +26,7 @@
 #include "hpcprof-lite/model/model_code.h"
 #include "hpcprof-lite/model/model_energy.h"
 #include "hpcprof-lite/model/model_gpu.h"
+#include "hpcprof-lite/model/model_memory.h"
 #include "hpcprof-lite/model/model_metric.h"
 #include "hpcprof-lite/model/model_mpi.h"
 #include "hpcprof-lite/model/model_nccl.h"
@@ -83,6 +84,8 @@ struct model {
 	struct model_gpu_ledger gpu_ledger;   /* sum over all processes */
 	struct model_gpu_sampling gpu_sampling;
 	const struct model_mpi *mpi; /* NULL: nobody called MPI, or it was not measured */
+	const struct model_memory *memory; /* by process; those with sampled allocations alone */
+	uint32_t n_memory;
 	const struct model_nccl *nccl; /* NULL: no kernel of NCCL ran */
 	const struct model_nvtx *nvtx; /* NULL: nobody used NVTX, or it was not measured */
 	/* by module, address, metric; 0: none, not asked for, or the model is a part of the run */

@@ -37,7 +37,8 @@ enum model_event {
 	MODEL_EVENT_CPUTIME,
 	MODEL_EVENT_OFFCPU,   /* the time in which a thread did not run */
 	MODEL_EVENT_REALTIME, /* elapsed time */
-	MODEL_EVENT_BLAME     /* the time that others waited for locks held here */
+	MODEL_EVENT_BLAME,    /* the time that others waited for locks held here */
+	MODEL_EVENT_MEMORY    /* bytes allocated */
 };
 
 enum model_metric_kind {
@@ -67,7 +68,9 @@ enum model_metric_kind {
 	/* "MPI (sec)", "MPI:CALLS" and so on: sums over all calls of MPI, measured, not sampled */
 	MODEL_METRIC_MPI_TIME,
 	MODEL_METRIC_MPI_COUNT,
-	MODEL_METRIC_GPU_ENERGY /* "GENERGY (J)": energy that GPUs used while operations ran */
+	MODEL_METRIC_GPU_ENERGY, /* "GENERGY (J)": energy that GPUs used while operations ran */
+	/* "MEMORY:PEAK (B)", "MEMORY:CALLS" and so on: sums over sampled allocations */
+	MODEL_METRIC_MEMORY
 };
 
 /* What a GPU metric counts, so that a report finds the metric without its name. */
@@ -111,7 +114,9 @@ enum model_metric_role {
 	MODEL_ROLE_COUNTED_TIME,
 	MODEL_ROLE_REFUSED,        /* operations that the driver refused */
 	MODEL_ROLE_MEMORY_TIME,    /* CPU time in calls that allocate or free memory of GPUs */
-	MODEL_ROLE_MEMORY_CALLS
+	MODEL_ROLE_MEMORY_CALLS,
+	MODEL_ROLE_LIVE_PEAK,      /* bytes of the program that were live at the peak */
+	MODEL_ROLE_LIVE_END        /* and at the end */
 };
 
 struct model_metric {

@@ -101,7 +101,7 @@ bool record_always(const struct record *parent)
 static const struct record_part *const parts[] = {
 	&record_part_run,       &record_part_code,     &record_part_gpu,
 	&record_part_processes, &record_part_profiles, &record_part_parallel,
-	&record_part_findings,  &record_part_balance,  &record_part_mpi,
+	&record_part_findings,  &record_part_balance,  &record_part_memory, &record_part_mpi,
 	&record_part_mpi_tables, &record_part_nccl,    &record_part_nvtx,
 	&record_part_ledgers};
 enum { N_PARTS = sizeof parts / sizeof *parts };

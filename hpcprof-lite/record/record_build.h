@@ -97,8 +97,8 @@ struct record_part {
 };
 extern const struct record_part record_part_run, record_part_code, record_part_gpu,
 	record_part_processes, record_part_profiles, record_part_parallel, record_part_findings,
-	record_part_balance, record_part_mpi, record_part_mpi_tables, record_part_nccl,
-	record_part_nvtx, record_part_ledgers;
+	record_part_balance, record_part_memory, record_part_mpi, record_part_mpi_tables,
+	record_part_nccl, record_part_nvtx, record_part_ledgers;
 #define KINDS(array) .kinds = (array), .n_kinds = sizeof(array) / sizeof *(array)
 
 extern const struct record_kind record_run, record_gpu, record_process, record_mpi;

@@ -44,7 +44,7 @@ const char *words_metric(unsigned k)
 	static const char *const words[] = {"sampled",  "gpu-time",    "gpu-count",
 					    "gpu-mean", "gpu-samples", "guessed",
 					    "activity", "mpi-time",    "mpi-count",
-					    "gpu-energy"};
+					    "gpu-energy", "memory"};
 	return WORD(words, k);
 }
 
@@ -94,7 +94,7 @@ const char *words_metric_role(unsigned r)
 		"mpi-wait",  "mpi-calls", "mpi-sent",   "mpi-received",
 		"gpu-idle-cause", "cpu-idle-cause", "blamed", "blamed-for", "unblamed",
 		"energy",    "energy-shared", "energy-time", "counter", "counted", "counted-time",
-		"refused",   "memory-time", "memory-calls",
+		"refused",   "memory-time", "memory-calls", "live-peak", "live-end",
 	};
 	return WORD(words, r);
 }
@@ -102,7 +102,8 @@ const char *words_metric_role(unsigned r)
 const char *words_source(unsigned s)
 {
 	static const char *const words[] = {"none",          "perf event", "CPU timer",
-					    "elapsed timer", "PAPI",       "test"};
+					    "elapsed timer", "PAPI",       "test",
+					    "calls of malloc"};
 	return WORD(words, s);
 }
 

@@ -418,6 +418,9 @@ size_t config_preload(const struct config *c, const char *others, char *text, si
 		append_module(c, "mpi", text, n_bytes, &n);
 	if (c->torch)
 		append_module(c, "torch", text, n_bytes, &n);
+	for (uint32_t i = 0; i < c->n_events; i++)
+		if (c->event[i].kind == CONFIG_MEMORY)
+			append_module(c, "memory", text, n_bytes, &n);
 	if (others && !n_first)
 		append(text, n_bytes, &n, ":", 1);
 	if (others) /* the first name is followed by its separator or by nothing */

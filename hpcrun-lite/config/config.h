@@ -49,7 +49,8 @@ enum config_kind {
 	CONFIG_PERF = 3,
 	CONFIG_PAPI = 4,    /* through the loadable module beside the library; `name` is PAPI's */
 	CONFIG_OFFCPU = 5,
-	CONFIG_KIND_LAST = CONFIG_OFFCPU
+	CONFIG_MEMORY = 6,  /* allocations, through a preloaded module; period in bytes */
+	CONFIG_KIND_LAST = CONFIG_MEMORY
 };
 
 struct config_event {

@@ -18,6 +18,7 @@
 #define RATE_MAX 100000LL
 #define COUNT_MAX 1000000000000LL
 #define COUNTER_PERIOD 1000000
+#define MEMORY_PERIOD (512u << 10) /* as tcmalloc and jemalloc */
 
 #define HARDWARE(id) PERF_TYPE_HARDWARE, PERF_COUNT_HW_##id
 #define SOFTWARE(id) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##id
@@ -153,15 +154,16 @@ const char *event_like(const char *name)
 	try_name(bare, "CPUTIME", "CPUTIME", &like, &nearest);
 	try_name(bare, "REALTIME", "REALTIME", &like, &nearest);
 	try_name(bare, "OFFCPU", "OFFCPU", &like, &nearest);
-	bool is_time = like;
+	try_name(bare, "MEMORY", "MEMORY", &like, &nearest);
+	bool is_ours = like;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		unsigned before = nearest;
 		try_name(bare, table[i].name, table[i].name, &like, &nearest);
 		if (table[i].other_name)
 			try_name(bare, table[i].other_name, table[i].name, &like, &nearest);
-		is_time = is_time && nearest == before;
+		is_ours = is_ours && nearest == before;
 	}
-	snprintf(full, sizeof full, "%s%s", is_time ? "" : "perf::", like ? like : "");
+	snprintf(full, sizeof full, "%s%s", is_ours ? "" : "perf::", like ? like : "");
 	return like ? full : NULL;
 }
 
@@ -211,8 +213,9 @@ static enum status parse_count(const char *text, const char *how, struct config_
 				      "OFFCPU; give a number of events, as in @1000000",
 				      text);
 	if (!options_number(how, 1, COUNT_MAX, &n))
-		return options_refuse("event '%s': after @ comes a period of 1 to %lld events",
-				      text, COUNT_MAX);
+		return options_refuse("event '%s': after @ comes a period of 1 to %lld %s", text,
+				      COUNT_MAX,
+				      event->kind == CONFIG_MEMORY ? "bytes" : "events");
 	event->period = (uint64_t)n;
 	return STATUS_OK;
 }
@@ -259,6 +262,12 @@ enum status event_parse(const char *text, struct config_event *event)
 	if (!strcmp(event->name, "CPUTIME") || !strcmp(event->name, "REALTIME")) {
 		event->kind = *event->name == 'C' ? CONFIG_CPUTIME : CONFIG_REALTIME;
 		return parse_time(text, how, event);
+	}
+	if (!strcmp(event->name, "MEMORY")) {
+		event->kind = CONFIG_MEMORY;
+		event->unit = MSR_UNIT_BYTES;
+		event->period = MEMORY_PERIOD;
+		return parse_count(text, how, event);
 	}
 	const struct event_perf *perf =
 		strncasecmp(event->name, "perf::", 6) ? NULL : find_perf(event->name + 6);

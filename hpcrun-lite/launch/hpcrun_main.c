@@ -107,6 +107,7 @@ static const struct option_spec specs[] = {
 	 "CPUTIME[@HOW],perf or ,timer: only with the kernel's event, or with a timer\n"
 	 "perf::PAGE-FAULTS, PAPI_TOT_CYC, ...: @N every N events\n"
 	 "MPI: every call of MPI: times, bytes, late ranks\n"
+	 "MEMORY: bytes allocated, live and leaked, a sample every @N bytes (524288; 1: all)\n"
 	 "NVTX: ranges and marks of NVTX: times, values\n"
 	 "gpu=opencl, gpu=nvidia: every operation of OpenCL devices, of NVIDIA GPUs\n"
 	 "gpu=nvidia,pc[@EXP][,mode=MODE][,notimes]: also samples of instructions with stall "
@@ -211,7 +212,8 @@ static bool takes_next(const char *option)
 static void hint_misplaced(char **command, int n_words)
 {
 	static const char *const begins[] = {"gpu=nvidia", "gpu=opencl", "perf::", "PAPI_"},
-				 *const names[] = {"CPUTIME", "REALTIME", "OFFCPU", "MPI", "NVTX"};
+				 *const names[] = {"CPUTIME", "REALTIME", "OFFCPU",
+						  "MPI",     "NVTX",     "MEMORY"};
 	if (n_words < 3 || strcmp(command[-1], "--") == 0 || strcmp(command[1], "-e") != 0 ||
 	    access(command[2], F_OK) == 0)
 		return;
@@ -433,6 +435,8 @@ static const char *why_not_late(const struct config *c)
 	for (uint32_t i = 0; i < c->n_events; i++)
 		if (c->event[i].kind == CONFIG_PAPI)
 			return "events of PAPI cannot begin in a process that runs";
+		else if (c->event[i].kind == CONFIG_MEMORY)
+			return "MEMORY must be there when the program starts";
 	if (c->delay)
 		return "it is measured from the moment on that it is attached to";
 	return NULL;

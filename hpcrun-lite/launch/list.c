@@ -194,6 +194,7 @@ static void list_times(void)
 	row("REALTIME", "@f1000", "elapsed time of each thread, waits too");
 	row("OFFCPU", "@f200", "where each thread waited, and for what; who held the locks");
 	row("MPI", "", "every call of MPI, not sampled: times, bytes, who comes late");
+	row("MEMORY", "@524288", "memory: bytes allocated, live at the peak, never freed");
 	row("NVTX", "", "ranges and marks of NVTX, not sampled: times, values");
 }
 

@@ -64,6 +64,7 @@ struct thread {
 	struct mpi_thread mpi;
 	struct call_thread calls;
 	struct nvtx_thread nvtx;
+	struct memory_records *memory; /* memory_glue.c; NULL until the first sample */
 };
 
 /* Untouched unless the program's stack has little room. */

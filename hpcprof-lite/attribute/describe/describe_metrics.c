@@ -14,9 +14,11 @@ static enum model_event event_of(const struct msr_metric *r)
 		[MODEL_EVENT_OFFCPU] = MSR_METRIC_OFFCPU,
 		[MODEL_EVENT_REALTIME] = MSR_METRIC_REALTIME,
 		[MODEL_EVENT_BLAME] = MSR_METRIC_BLAME,
+		[MODEL_EVENT_MEMORY] = MSR_METRIC_MEMORY,
 	};
 	for (unsigned i = 1; i < sizeof names / sizeof *names; i++)
-		if (r->unit == MSR_UNIT_NS && strcmp(r->name, names[i]) == 0)
+		if (r->unit == (i == MODEL_EVENT_MEMORY ? MSR_UNIT_BYTES : MSR_UNIT_NS) &&
+		    strcmp(r->name, names[i]) == 0)
 			return (enum model_event)i;
 	return MODEL_EVENT_OTHER;
 }

@@ -26,7 +26,7 @@ const char *const cctdb_combines[CCTDB_N_PARTIALS] = {
 static bool is_measured_by_threads(const struct model_metric *metric)
 {
 	return metric->kind == MODEL_METRIC_SAMPLED || metric->kind == MODEL_METRIC_MPI_TIME ||
-	       metric->kind == MODEL_METRIC_MPI_COUNT;
+	       metric->kind == MODEL_METRIC_MPI_COUNT || metric->kind == MODEL_METRIC_MEMORY;
 }
 
 uint32_t *cctdb_choose_statistics(const struct model *m)

@@ -20,9 +20,9 @@ enum { OUT_BYTES = 256 << 10 };
 static enum status write_sections(struct html *h)
 {
 	enum status (*const writers[])(struct html *) = {
-		html_write_contexts, html_write_totals,  html_write_values, html_write_runs,
-		html_write_times,    html_write_nvtx,    html_write_power,   html_write_sources,
-		html_write_code,     html_write_meta};
+		html_write_contexts, html_write_totals, html_write_values, html_write_runs,
+		html_write_times,    html_write_nvtx,   html_write_power,  html_write_memory,
+		html_write_sources,  html_write_code,   html_write_meta};
 	enum status status = STATUS_OK;
 	for (size_t i = 0; i < sizeof writers / sizeof *writers && status == STATUS_OK; i++) {
 		status = writers[i](h);

@@ -91,6 +91,7 @@ enum status html_write_runs(struct html *h);
 enum status html_write_times(struct html *h);
 enum status html_write_nvtx(struct html *h);
 enum status html_write_power(struct html *h);
+enum status html_write_memory(struct html *h);
 enum status html_write_sources(struct html *h);
 enum status html_write_code(struct html *h);
 enum status html_write_meta(struct html *h); /* call it last: it says what was reduced */

@@ -322,7 +322,8 @@ static uint32_t find_ticks(const struct model *m)
 	for (uint32_t i = 0; i < m->n_metrics; i++)
 		if (m->metrics[i].kind == MODEL_METRIC_SAMPLED &&
 		    m->metrics[i].measures != MODEL_EVENT_OFFCPU &&
-		    m->metrics[i].measures != MODEL_EVENT_BLAME && view_count_samples(m, i))
+		    m->metrics[i].measures != MODEL_EVENT_BLAME &&
+		    m->metrics[i].measures != MODEL_EVENT_MEMORY && view_count_samples(m, i))
 			return i;
 	return MODEL_NONE;
 }

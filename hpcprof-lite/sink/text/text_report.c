@@ -240,6 +240,7 @@ static const char *source_name(enum msr_source source)
 		return "timer";
 	case MSR_SOURCE_PAPI:
 		return "PAPI";
+	case MSR_SOURCE_CALLS: return "calls of malloc";
 	case MSR_SOURCE_TEST:
 		return "synthetic";
 	}

@@ -72,6 +72,8 @@ void text_report_gpu_blame(const struct model *m, const struct view_blame *b, ui
 	double samples, const struct text_style *s);
 /* The account of PC sampling; nothing if there was none. */
 void text_report_gpu_sampling(const struct model *m, const struct text_style *s);
+/* Tables about memory; nothing if MEMORY was not measured. False if memory is short. */
+bool text_report_memory(const struct model *m, const struct text_style *s);
 /* Tables about NCCL. m->nccl is not NULL. False if memory is short. */
 bool text_report_nccl(const struct model *m, const struct text_style *s);
 /* Tables about MPI. m->mpi is not NULL. False if memory is short. */

@@ -123,6 +123,8 @@ static bool write_views(const struct model *m, const struct view_values *t,
 		ok = ok && write_gpu(m, s);
 	if (m->nccl && views & SINK_TEXT_GPU)
 		ok = ok && text_report_nccl(m, s);
+	if (views & SINK_TEXT_PATHS)
+		ok = ok && text_report_memory(m, s);
 	if (m->mpi && views & SINK_TEXT_MPI)
 		ok = ok && text_report_mpi(m, s);
 	if (t->whole <= 0)

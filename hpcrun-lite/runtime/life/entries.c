@@ -9,6 +9,7 @@
 #include "hpcrun-lite/api/hpctoolkit.h"
 #include "hpcrun-lite/api/hpctoolkit_private.h"
 #include "hpcrun-lite/gpu/core.h"
+#include "hpcrun-lite/memory/memory_glue.h"
 #include "hpcrun-lite/runtime/control/control.h"
 #include "hpcrun-lite/runtime/glue/gpu_glue.h"
 #include "hpcrun-lite/runtime/glue/mpi_glue.h"
@@ -98,6 +99,22 @@ HOOK const struct mpi_host *hpcrun_lite_mpi_host(uint32_t version)
 	const struct mpi_host *host = mpi_glue_host();
 	if (host && version != MPI_HOST_VERSION) {
 		runtime_note("MPI is not measured: its module is of another version");
+		host = NULL;
+	}
+	errno = saved_errno;
+	return host;
+}
+
+HOOK memory_host_fn hpcrun_lite_memory_host;
+
+HOOK const struct memory_host *hpcrun_lite_memory_host(uint32_t version)
+{
+	int saved_errno = errno;
+	runtime_start();
+	process_check_fork();
+	const struct memory_host *host = memory_glue_host();
+	if (host && version != MEMORY_HOST_VERSION) {
+		runtime_note("memory is not measured: its module is of another version");
 		host = NULL;
 	}
 	errno = saved_errno;

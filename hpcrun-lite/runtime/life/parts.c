@@ -3,6 +3,7 @@
 #include "hpcrun-lite/runtime/life/parts.h"
 
 #include "hpcrun-lite/gpu/core.h"
+#include "hpcrun-lite/memory/memory_glue.h"
 #include "hpcrun-lite/openmp/openmp_glue.h"
 #include "hpcrun-lite/python/python.h"
 #include "hpcrun-lite/runtime/children.h"
@@ -64,6 +65,11 @@ const struct runtime_part runtime_parts[RUNTIME_N_PARTS] = {
 	 .thread_reset = mpi_glue_thread_reset,
 	 .thread_ends = mpi_glue_thread_ends,
 	 .trim = mpi_glue_trim},
+	/* memory of the program */
+	{.forked = memory_glue_forked,
+	 .thread_reset = memory_glue_thread_reset,
+	 .thread_ends = memory_glue_thread_ends,
+	 .trim = memory_glue_trim},
 	/* NVTX */
 	{.forked = nvtx_glue_forked,
 	 .thread_reset = nvtx_glue_thread_reset,

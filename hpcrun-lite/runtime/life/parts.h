@@ -76,7 +76,7 @@ struct runtime_part {
 };
 
 /* A constant, because a variable would be one more page that each forked child reads. */
-enum { RUNTIME_N_PARTS = 18 };
+enum { RUNTIME_N_PARTS = 19 };
 extern const struct runtime_part runtime_parts[RUNTIME_N_PARTS];
 
 /* EACH_PART(forked); EACH_PART(thread_ends, t); EACH_PART_BACKWARDS(write); */

@@ -6,6 +6,7 @@
 #include "hpcrun-lite/runtime/life/sources.h"
 
 #include "common/safe/text.h"
+#include "hpcrun-lite/memory/memory_glue.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample/sample.h"
 #include "hpcrun-lite/runtime/waits/blame.h"
@@ -143,7 +144,8 @@ bool sources_choose(char *cause, size_t cause_bytes)
 			[CONFIG_REALTIME] = &source_realtime,
 			[CONFIG_PERF] = is_task_clock(e) ? &source_cputime : &source_perf,
 			[CONFIG_PAPI] = papi,
-			[CONFIG_OFFCPU] = &source_offcpu};
+			[CONFIG_OFFCPU] = &source_offcpu,
+			[CONFIG_MEMORY] = &source_memory};
 		add_event(by_kind[e->kind], i,
 			  e->kind == CONFIG_CPUTIME ? choose_cpu_source(e) : SOURCE_CPU_AUTO);
 		if (e->kind == CONFIG_OFFCPU)

@@ -32,6 +32,7 @@ sh -c 'exec "$0" --attach $$ -o "$1"' "$HPCRUN" "$T/run" >"$T/said" 2>&1
 is "itself: status" $? 1
 like "itself: message" "$(cat "$T/said")" "is hpcrun-lite itself"
 refused "GPUs" "must be there when the program starts" -e MPI
+refused "memory" "must be there when the program starts" -e MEMORY
 
 "$HPCRUN" --detach $pid >"$T/said" 2>&1
 is "detach without attach: status" $? 1

@@ -72,6 +72,14 @@ static void events_of_the_kernel(void **state)
 	assert_int_equal(e.perf_config, PERF_COUNT_HW_CACHE_L1D | PERF_COUNT_HW_CACHE_OP_READ << 8 |
 						PERF_COUNT_HW_CACHE_RESULT_MISS << 16);
 	assert_non_null(event_perf_of(&e));
+	GOOD("MEMORY");
+	assert_int_equal(e.kind, CONFIG_MEMORY);
+	assert_int_equal(e.unit, MSR_UNIT_BYTES);
+	assert_int_equal(e.period, 524288);
+	GOOD("MEMORY@1");
+	assert_int_equal(e.period, 1);
+	BAD("MEMORY@0");
+	BAD("MEMORY@f10");
 	BAD("perf::PAGE-FAULTS@f10");
 	BAD("perf::PAGE-FAULTS@0");
 }

@@ -82,7 +82,8 @@ const METRIC_SAMPLED = 0,
   METRIC_GPU_MEAN = 3,
   METRIC_GPU_SAMPLES = 4,
   METRIC_GUESSED = 5,
-  METRIC_ACTIVITY = 6;
+  METRIC_ACTIVITY = 6,
+  METRIC_MEMORY = 10;
 const ROLE = {
   gpuTime: 1,
   kernelTime: 2,
@@ -329,6 +330,27 @@ function readPower(bytes) {
   return meters;
 }
 
+// Live bytes of processes, as a meter: value[i] is the most from edge[i] to edge[i + 1].
+function readMemory(bytes) {
+  const r = new Reader(bytes),
+    meters = [];
+  for (let n = r.number(); n > 0; n--) {
+    const m = { process: r.number(), isLive: true, most: 0, edge: [], value: [] },
+      start = r.number() / 1000,
+      length = r.number() / 1000,
+      points = r.number();
+    for (let i = 0; i < points; i++) {
+      m.edge.push(start + (length * i) / points);
+      m.value.push(r.number());
+      m.most = Math.max(m.most, m.value[i]);
+    }
+    m.edge.push(start + length);
+    m.value.push(0);
+    if (m.most) meters.push(m);
+  }
+  return meters;
+}
+
 // By file: blocks of {first, lines}.
 function readSources(bytes) {
   const r = new Reader(bytes),
@@ -401,6 +423,7 @@ async function loadRest(model) {
   readWaits(await readSection("waits"), model);
   readRanges(await readSection("nvtx"), model);
   model.meters = readPower(await readSection("power"));
+  model.live = readMemory(await readSection("memory"));
   model.sources = readSources(await readSection("sources"));
   model.code = readCode(await readSection("code"), model);
 }

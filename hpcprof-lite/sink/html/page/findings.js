@@ -103,7 +103,8 @@ function gpuShare(devices) {
 // samples. null: nothing was sampled, or one sample may be a long wait.
 function certaintyLine(app) {
   const p = app.profile,
-    isTick = m => p.metrics[m]?.kind === METRIC_SAMPLED && !p.metrics[m].label.startsWith("OFFCPU"),
+    isTick = m =>
+      p.metrics[m]?.kind === METRIC_SAMPLED && !/^(OFFCPU|MEMORY)/.test(p.metrics[m].label),
     metric = [app.metric, p.sampledMetric()].find(isTick),
     samples = metric === undefined ? null : p.samples(metric),
     all = samples?.reduce((sum, n) => sum + n, 0);

@@ -4,6 +4,7 @@
 const METRIC_GROUPS = [
   ["CPU", [METRIC_SAMPLED]],
   ["Threads: work and waits", [METRIC_ACTIVITY]],
+  ["Memory of the host", [METRIC_MEMORY]],
   ["GPU: times", [METRIC_GPU_TIME]],
   ["GPU: counts and bytes", [METRIC_GPU_COUNT]],
   ["GPU: samples of instructions", [METRIC_GPU_SAMPLES]],
@@ -14,6 +15,7 @@ const SAMPLED_WORDS = {
   "CPUTIME (sec)": "CPU time",
   "REALTIME (sec)": "elapsed time of threads",
   "OFFCPU (sec)": "time off the processors",
+  "MEMORY (B)": "bytes allocated",
 };
 
 // "GPU time: kernel execution, seconds" for "GKER (sec)"; in sentences "GPU time (kernel execution)".

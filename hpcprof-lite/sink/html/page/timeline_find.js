@@ -181,9 +181,15 @@ class TimelineFinder extends TimelinePainter {
       i = upperBound(edge, time) - 1,
       isKnown = i >= 0 && i + 1 < edge.length && value[i] > 0,
       [from, to] = isKnown ? [edge[i], edge[i + 1]] : [time, time],
-      words = isKnown ? formatWatts(value[i]) : "unknown";
+      { isLive } = row.meter,
+      words = isKnown ? (isLive ? formatBytes : formatWatts)(value[i]) : "unknown";
     const lines = [`${formatTime(time, 1)}: ${words}`];
-    if (isKnown) lines.push(`mean of ${formatSeconds((to - from) / 1e6)} between two readings`);
+    if (isKnown)
+      lines.push(
+        isLive
+          ? `most of ${formatSeconds((to - from) / 1e6)}`
+          : `mean of ${formatSeconds((to - from) / 1e6)} between two readings`,
+      );
     return { row, time, title: row.title, lines, from, to };
   }
   // Shares of states in the column.

@@ -234,10 +234,10 @@ class LanePainter {
   amounts(row) {
     return row.meter ?? this.queueLength;
   }
-  // In each column the most operations, or the mean power.
+  // In each column the most operations or live bytes, or the mean power.
   paintAmounts(g, row, top, h) {
     const series = this.amounts(row),
-      valueOf = row.kind === "power" ? meanBetween : mostBetween;
+      valueOf = row.kind === "power" && !row.meter.isLive ? meanBetween : mostBetween;
     g.fillStyle = this.colour("lane");
     g.fillRect(LINE_LABEL, top, this.width - LINE_LABEL, h);
     g.fillStyle = this.colour("accent");

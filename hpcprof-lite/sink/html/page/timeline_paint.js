@@ -184,7 +184,7 @@ class TimelinePainter extends LanePainter {
       return allowed ? `${full < allowed ? `up to ${full} ` : ""}of ${count(allowed)}` : "";
     }
     if (row.kind === "length") return `up to ${count(this.queueLength.most)}`;
-    if (row.kind === "power") return `up to ${formatWatts(row.meter.most)}`;
+    if (row.kind === "power") return `up to ${(row.meter.isLive ? formatBytes : formatWatts)(row.meter.most)}`;
     if (this.sortValue && row.kind !== "track" && row.kind !== "busy")
       return formatSeconds(this.sortValue(row) / 1e6);
     if (this.folded.has(row.id)) return plural(this.rows.leaves(row).length, "row");

@@ -84,6 +84,15 @@ class TimelineRows {
       if (list.length > 1)
         parent = this.add(parent, { kind: "process", ...this.processName(list, i) });
       this.addProfiles(parent, processes.get(i));
+      const meter = p.live.find(m => m.process === i),
+        { label, title } = this.processName(list, i);
+      if (meter)
+        this.add(parent, {
+          kind: "power",
+          label: parent?.kind === "process" ? "live memory" : `live memory, ${label}`,
+          title: `live memory, ${title}`,
+          meter,
+        });
     }
     this.addPower(null, () => true);
   }
