@@ -151,6 +151,10 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/gpu/join/gpu_launches.c \
 	hpcprof-lite/attribute/gpu/join/gpu_launches.h \
 	hpcprof-lite/attribute/gpu/join/gpu_line.c hpcprof-lite/attribute/gpu/join/gpu_line.h \
+	hpcprof-lite/attribute/gpu/join/gpu_memory.c \
+	hpcprof-lite/attribute/gpu/join/gpu_memory.h \
+	hpcprof-lite/attribute/gpu/memory/gpu_memory_rows.c \
+	hpcprof-lite/attribute/gpu/memory/gpu_memory_rows.h \
 	hpcprof-lite/attribute/gpu/join/gpu_ranges.c hpcprof-lite/attribute/gpu/join/gpu_ranges.h \
 	hpcprof-lite/attribute/gpu/metrics/gpu_metrics.c \
 	hpcprof-lite/attribute/gpu/metrics/gpu_metrics.h \
@@ -274,6 +278,7 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/model/model_code.h \
 	hpcprof-lite/model/model_energy.h \
 	hpcprof-lite/model/model_gpu.h \
+	hpcprof-lite/model/model_gpu_memory.h \
 	hpcprof-lite/model/model_hash.c hpcprof-lite/model/model_hash.h \
 	hpcprof-lite/model/model_metric.h \
 	hpcprof-lite/model/model_memory.h \
@@ -453,6 +458,7 @@ libhltext_la_SOURCES += \
 	hpcprof-lite/sink/text/text_flat.c \
 	hpcprof-lite/sink/text/text_gpu.c hpcprof-lite/sink/text/text_gpu.h \
 	hpcprof-lite/sink/text/text_gpu_idle.c \
+	hpcprof-lite/sink/text/text_gpu_memory.c \
 	hpcprof-lite/sink/text/text_gpu_report.c \
 	hpcprof-lite/sink/text/text_gpu_blame.c \
 	hpcprof-lite/sink/text/text_gpu_samples.c \

@@ -160,6 +160,7 @@ cupti_sources += \
 	hpcrun-lite/gpu/cupti/trace/nv_flush.c \
 	hpcrun-lite/gpu/cupti/trace/nv_graph.c \
 	hpcrun-lite/gpu/cupti/trace/nv_kernel.c \
+	hpcrun-lite/gpu/cupti/trace/nv_memory.c \
 	hpcrun-lite/gpu/cupti/trace/nv_open.c \
 	hpcrun-lite/gpu/cupti/trace/nv_record.c \
 	hpcrun-lite/gpu/cupti/trace/nv_switch.c \

@@ -62,6 +62,7 @@ prof_unit_tests = \
 	tests/unit/prof_gpu/test_gpu_blame \
 	tests/unit/prof_gpu/test_gpu_calls \
 	tests/unit/prof_gpu/test_gpu_join \
+	tests/unit/prof_gpu/test_gpu_memory \
 	tests/unit/prof_gpu/test_gpu_ledger \
 	tests/unit/prof_gpu/test_gpu_model \
 	tests/unit/prof_gpu/test_gpu_occupancy \
@@ -149,6 +150,8 @@ tests_unit_prof_gpu_test_gpu_blame_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_gpu_test_gpu_calls_SOURCES = tests/unit/prof_gpu/test_gpu_calls.c tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
 tests_unit_prof_gpu_test_gpu_calls_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 tests_unit_prof_gpu_test_gpu_calls_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_gpu_test_gpu_memory_SOURCES = tests/unit/prof_gpu/test_gpu_memory.c
+tests_unit_prof_gpu_test_gpu_memory_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_gpu_test_gpu_join_SOURCES = tests/unit/prof_gpu/test_gpu_join.c tests/unit/prof_gpu/gpu_fixture.h
 tests_unit_prof_gpu_test_gpu_join_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_gpu_test_gpu_ledger_SOURCES = tests/unit/prof_gpu/test_gpu_ledger.c tests/unit/prof_gpu/gpu_fixture.h

@@ -282,14 +282,18 @@ struct msr_gpu_op {
 	 */
 	uint64_t id_kind;
 	uint64_t start_ns; /* by the queue's clock; SYNC, ALLOC, FREE: CLOCK_MONOTONIC; lost: 0 */
-	uint64_t end_ns;
+	uint64_t end_ns;   /* lost: 0; ALLOC lost as refused: the bytes that were asked for */
 	/*
 	 * COPY, SET, ALLOC, FREE: bytes. KERNEL: node of the graph; 0: none. Lost as refused: the
 	 * vendor's error; 0: unknown.
 	 */
 	uint64_t amount;
 	uint32_t queue;  /* id; 0: none */
-	uint32_t shape;  /* KERNEL: id; else 0 */
+	/*
+	 * KERNEL: id. ALLOC: id of the context, if its FREE will name it, also when it was refused.
+	 * FREE: the low 32 bits of the id of its ALLOC. 0: none, or unknown.
+	 */
+	uint32_t shape;
 	/*
 	 * Optional: how long before the start the op was queued and submitted. UINT32_MAX: longer,
 	 * or unknown.

@@ -106,6 +106,26 @@ static bool make_meters(struct filter_part *p)
 	return true;
 }
 
+/* The account is that of whole processes. */
+static bool make_memory(struct filter_part *p)
+{
+	const struct model *m = p->from;
+	struct model_gpu_memory *to = calloc((size_t)m->n_gpu_memory + 1, sizeof *to);
+	if (!model_own(p->to, to))
+		return false;
+	p->to->gpu_memory = to;
+	for (uint32_t i = 0; i < m->n_gpu_memory; i++) {
+		struct model_gpu_memory row = m->gpu_memory[i];
+		row.process = p->process_to[row.process];
+		if (row.process == MODEL_NONE || p->has_time || p->f->threads || p->f->below)
+			continue;
+		if (row.device != MODEL_NONE)
+			row.device = p->device_to[row.device];
+		to[p->to->n_gpu_memory++] = row;
+	}
+	return true;
+}
+
 static bool make_contexts(struct filter_part *p)
 {
 	const struct model *m = p->from;
@@ -266,7 +286,7 @@ bool filter_make_queues(struct filter_part *p)
 		return false;
 	choose_devices(p, first_process);
 	bool ok = make_devices(p, first_process) && make_idle(p) &&
-		  make_meters(p) && make_contexts(p) && make_queues(p);
+		  make_meters(p) && make_memory(p) && make_contexts(p) && make_queues(p);
 	free(first_process);
 	return ok;
 }

@@ -9,7 +9,7 @@
  * model. Tests: tests/unit/prof/test_model.c.
  *
  * The parts of the model are in model_activity.h, model_code.h, model_metric.h, model_process.h,
- * model_gpu.h, model_energy.h, model_omp.h, model_phase.h, model_memory.h, model_mpi.h,
+ * model_gpu.h, model_gpu_memory.h, model_energy.h, model_omp.h, model_phase.h, model_memory.h, model_mpi.h,
  * model_nccl.h, model_nvtx.h and model_share.h, which this file includes.
  *
  * Ids are dense indices into the arrays of struct model. Contexts are in depth-first preorder.
@@ -26,6 +26,7 @@
 #include "hpcprof-lite/model/model_code.h"
 #include "hpcprof-lite/model/model_energy.h"
 #include "hpcprof-lite/model/model_gpu.h"
+#include "hpcprof-lite/model/model_gpu_memory.h"
 #include "hpcprof-lite/model/model_memory.h"
 #include "hpcprof-lite/model/model_metric.h"
 #include "hpcprof-lite/model/model_mpi.h"
@@ -76,6 +77,9 @@ struct model {
 	const struct model_gpu_occupancy *gpu_occupancies; /* by shape; NULL: none is known */
 	const struct model_gpu_idle *gpu_idle; /* by device; NULL: known for no device */
 	struct model_gpu_waits gpu_waits;
+	/* by process, device, memory; none if the model is a part of processes */
+	const struct model_gpu_memory *gpu_memory;
+	uint32_t n_gpu_memory;
 	const struct model_meter *meters; /* by device, those of hosts last; then by name, host */
 	uint32_t n_meters;
 	/* by profile, waiting context, cause, metric; 0: no structure knows causes */

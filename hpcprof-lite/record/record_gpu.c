@@ -234,6 +234,26 @@ static const struct field idle_fields[] = {
 	REAL(model_gpu_idle, queue_mean, "queue_mean", NULL),
 };
 
+static const char *memory_word(unsigned memory)
+{
+	return memory == MSR_GPU_MEMORY_HOST ? "pinned"
+					     : msr_gpu_memory_name((enum msr_gpu_memory)memory);
+}
+
+static const struct field memory_fields[] = {
+	ID(model_gpu_memory, process, "process", NULL),
+	ID(model_gpu_memory, device, "gpu_device", "None: of the host, or unknown"),
+	WORD(model_gpu_memory, memory, memory_word, "device, managed, pinned"),
+	COUNT(model_gpu_memory, peak, "peak_bytes", "Live at peak_ns"),
+	TIME(model_gpu_memory, peak_ns, "When most bytes were live"),
+	COUNT(model_gpu_memory, end, "end_bytes", "Never freed"),
+	COUNT(model_gpu_memory, bytes, "allocated_bytes", NULL),
+	COUNT(model_gpu_memory, n_allocations, "allocations", NULL),
+	COUNT(model_gpu_memory, n_freed, "freed", "Of them"),
+	COUNT(model_gpu_memory, n_refused, "refused", "Allocations that failed"),
+	COUNT(model_gpu_memory, refused_most, "refused_most_bytes", "The largest of them"),
+};
+
 #define WAITS(member, meaning) COUNT(model_gpu_waits, member, #member, meaning)
 static const struct field waits_fields[] = {
 	WAITS(all_ns, "Time that threads waited for GPUs"),
@@ -300,6 +320,8 @@ static const struct record_kind record_change = {
 	.sinks = RECORD_ALL, FIELDS(change_fields), .is_wanted = record_always};
 static const struct record_kind record_idle = {
 	PART("gpu-idle", "gpu_idle", "idle", "Time of a device", idle_fields)};
+static const struct record_kind record_memory = {
+	PART("gpu-memory", "gpu_memory", "memory", "Memory of a process on a GPU", memory_fields)};
 static const struct record_kind record_waits = {
 	PART("gpu-waits", "gpu_waits", "waits", "Time that threads waited for GPUs",
 	     waits_fields),
@@ -370,6 +392,8 @@ static bool visit_all(const struct model *m, struct record_visitor *v)
 	for (uint32_t i = 0; m->has_gpu && i < m->n_gpu_devices; i++)
 		if (view_gpu_idle_of(m, i))
 			record_visit(v, &r, &record_idle, view_gpu_idle_of(m, i), i);
+	for (uint32_t i = 0; i < m->n_gpu_memory; i++)
+		record_visit(v, &r, &record_memory, &m->gpu_memory[i], i);
 	if (m->has_gpu)
 		record_visit(v, &r, &record_waits, &m->gpu_waits, 0);
 	return true;
@@ -378,5 +402,6 @@ static bool visit_all(const struct model *m, struct record_visitor *v)
 static const struct record_kind *const kinds[] = {
 	&record_gpu, &record_device, &record_limits, &record_rates, &record_gpu_context,
 	&record_queue, &record_shape, &record_gpu_counts, &record_sampling_counts, &record_blame,
-	&record_meter, &record_change, &record_idle, &record_waits};
+	&record_meter, &record_change, &record_idle, &record_memory,
+	&record_waits};
 const struct record_part record_part_gpu = {KINDS(kinds), visit_all};

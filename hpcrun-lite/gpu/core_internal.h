@@ -151,7 +151,7 @@ void launch_forget(void);
 void op_record(struct gpu_backend *b, const struct gpu_ticket *t, const struct gpu_op *op);
 void op_lost(struct gpu_backend *b, const struct gpu_ticket *t, enum msr_gpu_loss cause);
 void op_record_by_id(struct gpu_backend *b, uint64_t id, const struct gpu_op *op);
-void op_refused_by_id(struct gpu_backend *b, uint64_t id, enum msr_gpu_kind kind, uint32_t error);
+void op_refused_by_id(struct gpu_backend *b, uint64_t id, const struct gpu_refusal *why);
 void op_lost_by_id(struct gpu_backend *b, uint64_t id, enum msr_gpu_kind kind,
 		   enum msr_gpu_loss cause);
 

@@ -33,7 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GPU_HOST_VERSION 7u
+#define GPU_HOST_VERSION 8u
 #define GPU_HOST_SYMBOL "hpcrun_lite_gpu_host"
 
 /*
@@ -116,9 +116,21 @@ struct gpu_op {
 	unsigned detail;           /* direction, memory or sync: see measurement_gpu.h */
 	uint64_t start_ns, end_ns; /* by the queue's clock; SYNC, ALLOC, FREE: CLOCK_MONOTONIC */
 	uint64_t amount;
+	/*
+	 * shape: of a KERNEL; the context of an ALLOC whose FREE will name it; of a FREE, the low 32
+	 * bits of gpu_ticket.id of its ALLOC. 0: none.
+	 */
 	uint32_t queue, shape;
 	bool has_waits;                   /* queued_ns and submitted_ns are known */
 	uint64_t queued_ns, submitted_ns; /* by the queue's clock */
+};
+
+/* Why the driver refused a launch. */
+struct gpu_refusal {
+	enum msr_gpu_kind kind;
+	uint32_t error;   /* the vendor's number; 0: unknown */
+	uint32_t context; /* ALLOC: id; 0: unknown */
+	uint64_t bytes;   /* ALLOC: that were asked for */
 };
 
 struct gpu_pc_sample {
@@ -302,12 +314,8 @@ struct gpu_host {
 	void (*launch_lost)(const struct gpu_host *h, enum msr_gpu_kind kind,
 			    enum msr_gpu_loss cause);
 
-	/*
-	 * lost_by_id for a launch that the driver refused, with the vendor's number of the error;
-	 * 0: unknown.
-	 */
-	void (*refused)(const struct gpu_host *h, uint64_t id, enum msr_gpu_kind kind,
-			uint32_t error);
+	/* lost_by_id for a launch that the driver refused. */
+	void (*refused)(const struct gpu_host *h, uint64_t id, const struct gpu_refusal *why);
 };
 
 /*

@@ -226,12 +226,11 @@ static void host_lost_by_id(const struct gpu_host *h, uint64_t id, enum msr_gpu_
 		op_lost_by_id(b, id, kind, cause);
 }
 
-static void host_refused(const struct gpu_host *h, uint64_t id, enum msr_gpu_kind kind,
-			 uint32_t error)
+static void host_refused(const struct gpu_host *h, uint64_t id, const struct gpu_refusal *why)
 {
 	struct gpu_backend *b = live_backend(h);
 	if (b)
-		op_refused_by_id(b, id, kind, error);
+		op_refused_by_id(b, id, why);
 }
 
 static void host_launch_lost(const struct gpu_host *h, enum msr_gpu_kind kind,

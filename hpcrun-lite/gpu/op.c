@@ -54,12 +54,14 @@ static void write_done(struct gpu_backend *b, uint64_t id, unsigned kind, const 
 	write_op(b, &r, op->has_waits);
 }
 
-/* error: the vendor's, if the launch was refused; else 0 */
+/* why: NULL if the launch was not refused */
 static void write_lost(struct gpu_backend *b, uint64_t id, unsigned kind, enum msr_gpu_loss cause,
-		       uint32_t error)
+		       const struct gpu_refusal *why)
 {
 	const struct msr_gpu_op r = {.id_kind = msr_gpu_op_make(id, kind | MSR_GPU_OP_LOST, cause),
-				     .amount = error};
+				     .end_ns = why ? why->bytes : 0,
+				     .amount = why ? why->error : 0,
+				     .shape = why ? why->context : 0};
 	gpu_count(&gpu_tally_of(b)->lost[(unsigned)cause % MSR_GPU_LOSS_ROOM], 1);
 	write_op(b, &r, false);
 }
@@ -72,7 +74,7 @@ static void sum_done(struct gpu_backend *b, uint32_t thread, uint32_t node, unsi
 	const struct aggregate_key key = {.thread = thread,
 					  .node = node,
 					  .queue = op->queue,
-					  .shape = op->shape,
+					  .shape = kind == MSR_GPU_KERNEL ? op->shape : 0,
 					  .kind = (uint16_t)kind,
 					  .detail = (uint16_t)(op->detail & 255u)};
 	enum msr_gpu_loss cause;
@@ -87,7 +89,7 @@ static void sum_done(struct gpu_backend *b, uint32_t thread, uint32_t node, unsi
 	gpu_count(&a->amount, kind == MSR_GPU_KERNEL ? 0 : op->amount);
 }
 
-/* error: as for write_lost() */
+/* error: the vendor's, if the launch was refused; else 0 */
 static void sum_lost(struct gpu_backend *b, uint32_t thread, uint32_t node, unsigned kind,
 		     enum msr_gpu_loss cause, uint32_t error)
 {
@@ -144,7 +146,7 @@ void op_lost(struct gpu_backend *b, const struct gpu_ticket *t, enum msr_gpu_los
 	if (!t->id)
 		return;
 	if (!t->aggregated) {
-		write_lost(b, t->id, t->kind, cause, 0);
+		write_lost(b, t->id, t->kind, cause, NULL);
 		return;
 	}
 	forget_pending(b, t->id);
@@ -182,16 +184,16 @@ void op_record_by_id(struct gpu_backend *b, uint64_t vendor_id, const struct gpu
 }
 
 static void lose_by_id(struct gpu_backend *b, uint64_t vendor_id, enum msr_gpu_kind kind,
-		       enum msr_gpu_loss cause, uint32_t error)
+		       enum msr_gpu_loss cause, const struct gpu_refusal *why)
 {
 	uint64_t id = gpu_full_id(b, vendor_id);
 	struct pending_launch l;
 	switch (find_launch(b, id, &l)) {
 	case PENDING_RECORDED:
-		write_lost(b, id, (unsigned)kind & 15u, cause, error);
+		write_lost(b, id, (unsigned)kind & 15u, cause, why);
 		break;
 	case PENDING_FOUND:
-		sum_lost(b, l.thread, l.node, (unsigned)kind & 15u, cause, error);
+		sum_lost(b, l.thread, l.node, (unsigned)kind & 15u, cause, why ? why->error : 0);
 		break;
 	case PENDING_BUSY:
 		gpu_count(&gpu_tally_of(b)->op_losses[MSR_GPU_LOSS_BUSY], 1);
@@ -204,11 +206,10 @@ static void lose_by_id(struct gpu_backend *b, uint64_t vendor_id, enum msr_gpu_k
 void op_lost_by_id(struct gpu_backend *b, uint64_t vendor_id, enum msr_gpu_kind kind,
 		   enum msr_gpu_loss cause)
 {
-	lose_by_id(b, vendor_id, kind, cause, 0);
+	lose_by_id(b, vendor_id, kind, cause, NULL);
 }
 
-void op_refused_by_id(struct gpu_backend *b, uint64_t vendor_id, enum msr_gpu_kind kind,
-		      uint32_t error)
+void op_refused_by_id(struct gpu_backend *b, uint64_t vendor_id, const struct gpu_refusal *why)
 {
-	lose_by_id(b, vendor_id, kind, MSR_GPU_LOSS_REFUSED, error);
+	lose_by_id(b, vendor_id, why->kind, MSR_GPU_LOSS_REFUSED, why);
 }

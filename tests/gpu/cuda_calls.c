@@ -4,6 +4,8 @@
  *
  *     paths        one kernel from two functions, 30 and 10 launches of 200 and 100 us
  *     calls        every kind of call once or more, on two streams, with refused and empty ones
+ *     memory [N]   what is allocated, freed, refused and never freed is known: 22 MiB at the peak, 2
+ *         MiB at the end, and 1 MiB pinned. N: then allocates and frees in four threads, N times each
  *     graph        a captured graph of four nodes, launched 10 times
  *     variants     two modules with kernels of one name
  *     times        kernels of known length between events; prints their sum by events
@@ -147,6 +149,73 @@ static void refused(void)
 		exit(1);
 	cuda_count(TRUTH_REFUSED, 2);
 	cuda_count(TRUTH_KERNEL, 2);
+}
+
+/* ---- memory ---- */
+
+__attribute__((noinline)) static CUdeviceptr hold(size_t mib)
+{
+	CUdeviceptr p = alloc(mib << 20);
+	NO_TAIL_CALL;
+	return p;
+}
+
+__attribute__((noinline)) static void scratch(size_t mib)
+{
+	CUdeviceptr p = alloc(mib << 20);
+	release(p);
+	NO_TAIL_CALL;
+}
+
+__attribute__((noinline)) static void too_much(void)
+{
+	CUdeviceptr p;
+	if (cuda.cuMemAlloc_v2(&p, (size_t)1 << 45) != CUDA_ERROR_OUT_OF_MEMORY)
+		exit(1);
+	cuda_count(TRUTH_REFUSED, 1);
+	cuda_count(TRUTH_ALLOC, 1);
+}
+
+struct churn {
+	CUcontext context;
+	long n;
+};
+
+static void *churn(void *arg)
+{
+	const struct churn *c = arg;
+	CUdeviceptr p;
+	MUST(cuda.cuCtxSetCurrent(c->context));
+	for (long i = 0; i < c->n; i++) {
+		MUST(cuda.cuMemAlloc_v2(&p, 512));
+		MUST(cuda.cuMemFree_v2(p));
+	}
+	return NULL;
+}
+
+static void memory(long n)
+{
+	enum { CHURNERS = 4 };
+	pthread_t thread[CHURNERS];
+	struct churn churned = {.n = n};
+	void *pinned;
+	CUdeviceptr a = hold(4);
+	for (int i = 0; i < 3; i++)
+		scratch(8);
+	hold(2);
+	scratch(16);
+	too_much();
+	MUST(cuda.cuMemHostAlloc(&pinned, (size_t)1 << 20, 0));
+	cuda_count(TRUTH_ALLOC, 1);
+	cuda_count(TRUTH_ALLOC_BYTES, 1 << 20);
+	release(a);
+	MUST(cuda.cuCtxGetCurrent(&churned.context));
+	for (int i = 0; i < CHURNERS && n; i++)
+		pthread_create(&thread[i], NULL, churn, &churned);
+	for (int i = 0; i < CHURNERS && n; i++)
+		pthread_join(thread[i], NULL);
+	cuda_count(TRUTH_ALLOC, (uint64_t)n * CHURNERS);
+	cuda_count(TRUTH_FREE, (uint64_t)n * CHURNERS);
 }
 
 static void launch_ex(CUstream s)
@@ -517,6 +586,8 @@ int main(int argc, char **argv)
 		paths();
 	else if (!strcmp(way, "calls"))
 		calls();
+	else if (!strcmp(way, "memory"))
+		memory(argc > 2 ? n : 0);
 	else if (!strcmp(way, "graph"))
 		graph();
 	else if (!strcmp(way, "variants"))

@@ -31,6 +31,30 @@ is "calls: bytes copied" "$(copied calls n) $(copied calls bytes)" \
 is "calls: bytes set" "$(filled calls n) $(filled calls bytes)" \
 	"$(truth calls set) $(truth calls set-bytes)"
 
+measured memory 500
+for kind in alloc free; do
+	is "memory: $kind launched" "$(launched memory $kind)" "$(truth memory $kind)"
+done
+is "memory: peak and end of the device, allocations, what was refused" "$(by_name '
+	$1 == "gpu-memory" && get("memory") == "device" { print get("device"), get("peak_bytes"),
+		get("end_bytes"), get("allocations"), get("freed"), get("refused"),
+		get("refused_most_bytes") }' all-memory)" \
+	"0 $((22 << 20)) $((2 << 20)) 2006 2005 1 $((1 << 45))"
+is "memory: pinned" "$(by_name '$1 == "gpu-memory" && get("memory") == "pinned" {
+	print get("peak_bytes"), get("end_bytes"), get("allocations") }' all-memory)" \
+	"$((1 << 20)) $((1 << 20)) 1"
+# at NAME: what was live at the peak and at the end in and below a function
+at() {
+	for metric in PEAK END; do
+		by_name -v name="$1" -v metric="GMEM:$metric (B)" '$1 == "by-function" &&
+			get("metric") == metric && get("name") == name { n += get("inclusive") }
+			END { printf "%d ", n / 1048576 }' all-memory
+	done
+}
+is "memory: at the peak and at the end, by function" "$(at hold)$(at scratch)" "6 2 16 0 "
+like "memory: the report" "$("$HPCPROF" -q --to text m-memory 2>/dev/null)" \
+	'^GPU memory, ' '^ *22.00 MiB .* 2.00 MiB .* GPU 0' 'failed: 1 allocations, the largest of 32'
+
 measured graph
 is "graph: launches of graphs" "$(launched graph graph)" "$(truth graph graph)"
 is "graph: kernels that were captured are none" "$(launched graph kernel)" "$(truth graph kernel)"

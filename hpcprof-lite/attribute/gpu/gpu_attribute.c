@@ -241,6 +241,9 @@ static bool expand_file(const struct hanging *h, uint32_t file)
 					  &h->g->job->files.at[file].gpu, c, f->context_of[i]))
 			return false;
 	}
+	if (!gpu_memory_add(&h->g->memory, file, &f->join, f->context_of, &h->g->metrics,
+			    &f->extras))
+		return false;
 	struct gpu_sampled s = {&f->join,       f->context_of, f->module_of, h->run,
 				&h->g->metrics, &f->extras,    &f->sampling, &f->yardsticks,
 				h->has_causes ? &f->blames : NULL};
@@ -413,5 +416,6 @@ void gpu_free(struct gpu_part *g)
 		free(f->first_extra);
 	}
 	free(g->files);
+	vec_free(&g->memory);
 	gpu_metrics_free(&g->metrics);
 }

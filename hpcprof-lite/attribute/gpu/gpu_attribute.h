@@ -10,6 +10,7 @@
 #define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_ATTRIBUTE_H
 
 #include "hpcprof-lite/attribute/expand/expand.h"
+#include "hpcprof-lite/attribute/gpu/memory/gpu_memory_rows.h"
 #include "hpcprof-lite/attribute/gpu/metrics/gpu_metrics.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_blame.h"
 #include "hpcprof-lite/attribute/merge/merge_modules.h"
@@ -39,6 +40,7 @@ struct gpu_part {
 	bool is_present;
 	struct gpu_metrics metrics;
 	uint32_t n_cpu_modules;
+	gpu_memory_rows memory;
 };
 
 /* *g must be zero before the call. */

@@ -27,6 +27,7 @@ struct describing {
 	bool has_occupancy;
 	struct map shape_index;
 	gpu_energy_readings energies;
+	VEC(struct model_gpu_memory) memory;
 	/* for the current file */
 	uint32_t file;
 	uint32_t *device_of,
@@ -471,6 +472,46 @@ static bool describe_waits(struct describing *d)
 	return true;
 }
 
+/* ---- memory ---- */
+
+static int compare_memory(const void *pa, const void *pb)
+{
+	const struct model_gpu_memory *a = pa, *b = pb;
+	const uint32_t ka[] = {a->process, a->device, a->memory},
+		       kb[] = {b->process, b->device, b->memory};
+	for (size_t i = 0; i < sizeof ka / sizeof *ka; i++)
+		if (ka[i] != kb[i])
+			return ka[i] < kb[i] ? -1 : 1;
+	return 0;
+}
+
+static bool describe_memory(struct describing *d)
+{
+	const struct load_file *f = &d->g->job->files.at[d->file];
+	const uint64_t to_real = f->header.start_real_ns - f->header.start_mono_ns;
+	for (size_t i = 0; i < d->g->memory.n; i++) {
+		const struct gpu_memory_row *row = &d->g->memory.at[i];
+		const struct gpu_memory_account *a = &row->account;
+		struct model_gpu_memory *to = row->file == d->file ? vec_push(&d->memory) : NULL;
+		if (!to && row->file == d->file)
+			return false;
+		if (to)
+			*to = (struct model_gpu_memory){
+				.process = d->file,
+				.device = row->device ? device_of(d, row->device) : MODEL_NONE,
+				.memory = (uint8_t)row->memory,
+				.peak = a->peak,
+				.peak_ns = a->peak_ns ? a->peak_ns + to_real : 0,
+				.end = a->end,
+				.bytes = a->bytes,
+				.n_allocations = a->n,
+				.n_freed = a->n_freed,
+				.n_refused = row->n_refused,
+				.refused_most = row->refused_most};
+	}
+	return true;
+}
+
 static bool describe_file(struct describing *d)
 {
 	struct gpu_file *f = &d->g->files[d->file];
@@ -478,7 +519,7 @@ static bool describe_file(struct describing *d)
 		return false;
 	uint32_t *shape_of = add_shapes(d);
 	bool ok = shape_of && add_devices(d) && add_contexts(d) && add_queues(d, shape_of) &&
-		  describe_ledgers(d) &&
+		  describe_ledgers(d) && describe_memory(d) &&
 		  (!load_is_found(d->g->job, d->file) ||
 		   gpu_energy_read(&d->g->job->files.at[d->file], d->file, d->device_of,
 				   &d->energies));
@@ -543,8 +584,12 @@ bool gpu_describe(struct gpu_part *g, struct model *m)
 	map_free(&d.shape_index);
 	ok = ok && gpu_energy_make_meters(m, &d.energies);
 	vec_free(&d.energies);
+	if (d.memory.n)
+		qsort(d.memory.at, d.memory.n, sizeof *d.memory.at, compare_memory);
+	m->gpu_memory = d.memory.at;
+	m->n_gpu_memory = (uint32_t)d.memory.n;
 	void *const arrays[] = {d.devices.at, d.contexts.at, d.queues.at, d.shapes.at,
-				d.occupancies.at};
+				d.occupancies.at, d.memory.at};
 	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
 		if (arrays[i] && !model_own(m, arrays[i]))
 			ok = false;

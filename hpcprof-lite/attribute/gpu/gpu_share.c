@@ -210,9 +210,29 @@ static bool gather_ledgers(struct gpu_part *g, bool ok)
 	return ok;
 }
 
+static bool share_memory(struct gpu_part *g, bool ok)
+{
+	struct comm *c = g->job->comm;
+	uint64_t *first = ok ? calloc((size_t)c->n_parts + 1, sizeof *first) : NULL;
+	struct gpu_memory_row *all =
+		comm_join(c, g->memory.at, g->memory.n, sizeof *all, first);
+	vec_free(&g->memory);
+	for (uint64_t i = 0; all && i < first[c->n_parts]; i++) {
+		struct gpu_memory_row *to = vec_push(&g->memory);
+		ok = ok && to;
+		if (to)
+			*to = all[i];
+	}
+	ok = ok && all;
+	free(first);
+	free(all);
+	return ok;
+}
+
 bool gpu_share_joins(struct gpu_part *g, bool ok)
 {
 	ok = share_lanes(g, ok);
+	ok = share_memory(g, ok);
 	ok = share_files(g, ok);
 	ok = share_sums(g, ok);
 	return gather_ledgers(g, ok);

@@ -395,21 +395,29 @@ static const char *function_name(const struct model *m, uint32_t context)
 	return function < m->n_functions ? m->functions[function].name : "?";
 }
 
-/* "cuLaunchKernel at solve.cu:20 in step": the call, and the innermost line outside of it. */
-static void put_call(const struct model *m, uint32_t context, FILE *out)
+/* The next line outside of the function of `from`. */
+static uint32_t line_outside(const struct model *m, uint32_t from)
+{
+	const uint32_t function = m->contexts[from].function;
+	uint32_t at = from;
+	while (at && at != MODEL_NONE &&
+	       (m->contexts[at].kind != MODEL_CONTEXT_LINE || m->contexts[at].function == function))
+		at = m->contexts[at].parent;
+	return at == MODEL_NONE ? 0 : at;
+}
+
+void text_gpu_call(const struct model *m, uint32_t context, unsigned n_callers, char *to,
+		   size_t n_bytes)
 {
 	char place[TEXT_NAME] = "";
-	uint32_t call = m->contexts[context].parent, at = call;
-	while (at && at != MODEL_NONE &&
-	       (m->contexts[at].kind != MODEL_CONTEXT_LINE ||
-		m->contexts[at].function == m->contexts[call].function))
-		at = m->contexts[at].parent;
-	foreign_printf(out, "%9s    %s", "", function_name(m, call));
-	if (at && at != MODEL_NONE) {
+	uint32_t at = m->contexts[context].parent;
+	snprintf(to, n_bytes, "%s", function_name(m, at));
+	for (unsigned i = 0; i < n_callers && (at = line_outside(m, at)); i++) {
+		const size_t n = strlen(to);
 		text_place(place, sizeof place, m, &m->contexts[at]);
-		foreign_printf(out, " at %s in %s", place, function_name(m, at));
+		snprintf(to + n, n_bytes - n, "%s at %s in %s", i ? "," : "", place,
+			 function_name(m, at));
 	}
-	putc('\n', out);
 }
 
 /* Programs often do not check whether a launch succeeded. */
@@ -417,7 +425,7 @@ static void put_refused(const struct model *m, const struct text_style *s)
 {
 	enum { MOST = 10 };
 	const uint32_t metric = view_find_metric(m, MODEL_ROLE_REFUSED);
-	char a[TEXT_CELL];
+	char a[TEXT_CELL], call[TEXT_NAME];
 	unsigned n_rows = 0, n_more = 0;
 	if (metric == MODEL_NONE || view_total(m, metric) <= 0)
 		return;
@@ -433,7 +441,8 @@ static void put_refused(const struct model *m, const struct text_style *s)
 		n_rows++;
 		foreign_printf(s->out, "%9s  %s\n", text_count(a, (uint64_t)t->sum[MODEL_POINT]),
 			       function_name(m, t->context));
-		put_call(m, t->context, s->out);
+		text_gpu_call(m, t->context, 1, call, sizeof call);
+		foreign_printf(s->out, "%9s    %s\n", "", call);
 	}
 	if (n_more)
 		fprintf(s->out, "%9s  ... at %u more places: --all\n", "", n_more);
@@ -447,6 +456,8 @@ bool text_report_gpu(const struct model *m, const struct view_gpu *g, const stru
 	if (!text_report_counters(m, s) || !text_report_gpu_hot(m, g, s))
 		return false;
 	put_copies(m, g, s);
+	if (!text_report_gpu_memory(m, s))
+		return false;
 	if (!put_waits(m, s))
 		return false;
 	put_queues(m, g, s);

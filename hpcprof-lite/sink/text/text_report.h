@@ -58,6 +58,8 @@ bool text_report_gpu(const struct model *m, const struct view_gpu *g, const stru
  */
 bool text_report_advice(const struct model *m, const struct view_gpu *g,
 	const struct text_style *s);
+/* What was live on GPUs at the peak and at the end. False if memory is short. */
+bool text_report_gpu_memory(const struct model *m, const struct text_style *s);
 /* Why GPUs were idle, and what threads waited for. False if memory is short. */
 bool text_report_gpu_idle(const struct model *m, const struct text_style *s);
 /* Energy that GPUs and hosts used; nothing if no meter was read. False if memory is short. */

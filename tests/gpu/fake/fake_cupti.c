@@ -369,6 +369,7 @@ void fake_enter(struct call *c, CUpti_CallbackId id, const char *name, const voi
 				    .functionReturnValue = &c->result,
 				    .symbolName = symbol,
 				    .context = fake_context(),
+				    .contextUid = fake_device_of(fake_context()) + 1,
 				    .correlationId = own.id ? own.id : ++correlation,
 				    .correlationData = &c->data};
 	tell_runtime(c, CUPTI_API_ENTER);

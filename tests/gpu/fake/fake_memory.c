@@ -5,9 +5,13 @@
 
 #include <stdlib.h>
 
+#define DEVICE_BYTES ((size_t)1 << 30)
+
 API CUresult cuMemAlloc_v2(CUdeviceptr *p, size_t n)
 {
 	ENTER(cuMemAlloc_v2, NULL, p, n);
+	if (n > DEVICE_BYTES)
+		LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
 	*p = (CUdeviceptr)(uintptr_t)malloc(n);
 	LEAVE(CUDA_SUCCESS);
 }

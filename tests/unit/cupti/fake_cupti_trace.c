@@ -90,10 +90,11 @@ static void lost_by_id(const struct gpu_host *h, uint64_t id, enum msr_gpu_kind 
 	seen.lost_id = id;
 }
 
-static void refused(const struct gpu_host *h, uint64_t id, enum msr_gpu_kind kind, uint32_t error)
+static void refused(const struct gpu_host *h, uint64_t id, const struct gpu_refusal *why)
 {
-	lost_by_id(h, id, kind, MSR_GPU_LOSS_REFUSED);
-	seen.error = error;
+	lost_by_id(h, id, why->kind, MSR_GPU_LOSS_REFUSED);
+	seen.error = why->error;
+	seen.asked = why->bytes;
 }
 
 static void lost_unknown(const struct gpu_host *h, enum msr_gpu_loss cause, uint64_t n)

@@ -23,6 +23,7 @@ struct seen {
 	bool refuses;
 	uint64_t launch_id, op_id, lost_id, node;
 	uint32_t error; /* of the launch that was refused last */
+	uint64_t asked; /* bytes of that */
 	struct gpu_op op;
 	struct gpu_shape shape;
 	uint32_t n_codes, n_queues, n_contexts, n_devices;

@@ -106,15 +106,21 @@ static void test_memory(void **state)
 	cuMemAlloc_v2_params p = {.dptr = &at, .bytesize = 12345};
 	cuMemFree_v2_params q = {.dptr = at}, other = {.dptr = 0x8000};
 	do_call(ALLOC, 1, &p, CUDA_ERROR_OUT_OF_MEMORY);
-	assert_int_equal(seen.n_launched[MSR_GPU_ALLOC], 0);
+	assert_int_equal(seen.n_ops[MSR_GPU_ALLOC], 0);
+	assert_int_equal(seen.error, CUDA_ERROR_OUT_OF_MEMORY);
+	assert_int_equal(seen.asked, 12345);
 	do_call(ALLOC, 2, &p, CUDA_SUCCESS);
 	assert_int_equal(seen.op.amount, 12345);
 	assert_int_equal(seen.op.detail, MSR_GPU_MEMORY_DEVICE);
+	const uint64_t id = seen.op_id;
+	do_call(FREE, 3, &q, CUDA_ERROR_INVALID_VALUE); /* it is there still */
 	do_call(FREE, 3, &q, CUDA_SUCCESS);
 	assert_int_equal(seen.op.kind, MSR_GPU_FREE);
 	assert_int_equal(seen.op.amount, 12345);
+	assert_int_equal(seen.op.shape, id);
 	do_call(FREE, 4, &other, CUDA_SUCCESS);
 	assert_int_equal(seen.op.amount, 0);
+	assert_int_equal(seen.op.shape, 0);
 	do_call(FREE, 6, &q, CUDA_SUCCESS); /* it is not there any more */
 	assert_int_equal(seen.op.amount, 0);
 	do_call(SYNC, 5, NULL, CUDA_SUCCESS);

@@ -252,8 +252,10 @@ static void pending(void **state)
 	/* With its error, what is refused is apart. */
 	core_launched(MSR_GPU_KERNEL, 1500);
 	core_launched(MSR_GPU_KERNEL, 1501);
-	fixture.host->refused(fixture.host, 1500, MSR_GPU_KERNEL, 719);
-	fixture.host->refused(fixture.host, 1501, MSR_GPU_KERNEL, 100000);
+	fixture.host->refused(fixture.host, 1500,
+			      &(struct gpu_refusal){.kind = MSR_GPU_KERNEL, .error = 719});
+	fixture.host->refused(fixture.host, 1501,
+			      &(struct gpu_refusal){.kind = MSR_GPU_KERNEL, .error = 100000});
 	assert_int_equal(row(MSR_GPU_KERNEL, 719, 0, 0)->n_lost[0], 1);
 	assert_int_equal(row(MSR_GPU_KERNEL, UINT16_MAX, 0, 0)->n_lost[0], 1);
 	assert_int_equal(core_tally()->lost[MSR_GPU_LOSS_REFUSED], 2);

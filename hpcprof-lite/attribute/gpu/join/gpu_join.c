@@ -266,6 +266,13 @@ static bool add_refused_launch(struct run *r, uint32_t launch, unsigned kind, ui
 	return add_refused(r, from->thread, msr_gpu_launch_node(l), kind, error, 1);
 }
 
+/* A context that is not defined is 0. */
+static uint32_t context_of(const struct load_gpu *g, const struct msr_gpu_op *op)
+{
+	const struct load_gpu_context *c = load_gpu_find(&g->contexts, op->shape);
+	return c ? op->shape : 0;
+}
+
 static bool join_op(struct run *r, const struct load_gpu_part *p, const struct msr_gpu_op *op)
 {
 	struct gpu_join *j = r->j;
@@ -277,6 +284,9 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 	uint32_t launch = gpu_launches_find(&j->launches, id);
 	if (msr_gpu_op_is_lost(op)) {
 		lose(r, id, launch, kind, detail);
+		if (kind == MSR_GPU_ALLOC && detail == MSR_GPU_LOSS_REFUSED &&
+		    !gpu_memory_refused(&j->memory, context_of(r->g, op), op->end_ns))
+			return false;
 		return launch == GPU_LAUNCH_NONE || detail != MSR_GPU_LOSS_REFUSED ||
 		       !op->amount || add_refused_launch(r, launch, kind, op->amount);
 	}
@@ -309,6 +319,19 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 	j->counts[backend].orphans += key.place == GPU_NO_LAUNCH;
 	j->counts[backend].no_path += key.place == GPU_NO_PATH;
 	j->counts[backend].bad_order += t.is_bad;
+	if ((kind == MSR_GPU_ALLOC || kind == MSR_GPU_FREE) && op->shape &&
+	    !(kind == MSR_GPU_FREE
+		      ? gpu_memory_free(&j->memory, op->shape, t.start_ns)
+		      : gpu_memory_allocate(&j->memory,
+					    &(struct gpu_allocation){
+						    .alloc_ns = t.end_ns,
+						    .free_ns = UINT64_MAX,
+						    .bytes = op->amount,
+						    .id_low = (uint32_t)id,
+						    .cell = cell,
+						    .context = context_of(r->g, op),
+						    .memory = (uint8_t)detail})))
+		return false;
 	if (has_line(kind))
 		put_item(r, p, op, &t, cell);
 	else if (kind == MSR_GPU_SYNC)
@@ -494,7 +517,7 @@ bool gpu_join_run(struct gpu_join *j, struct load_file *f)
 	gpu_clock_thin(&f->gpu);
 	bool ok = gpu_launches_index(&j->launches, r.g) && gpu_graph_index(&j->graph, f) &&
 		  gpu_ranges_read(&j->ranges, r.g) && list_wanted(&r) && prepare_queues(&r) &&
-		  join_all(&r) && finish_lines(&r);
+		  join_all(&r) && finish_lines(&r) && gpu_memory_match(&j->memory);
 	if (ok) {
 		find_last_launch(&r);
 		sort_waits(j);
@@ -510,6 +533,7 @@ void gpu_join_free(struct gpu_join *j)
 	gpu_launches_free(&j->launches);
 	gpu_graph_free(&j->graph);
 	gpu_ranges_free(&j->ranges);
+	gpu_memory_close(&j->memory);
 	vec_free(&j->cells);
 	for (size_t i = 0; i < j->lines.n; i++)
 		free(j->lines.at[i].lane_n);

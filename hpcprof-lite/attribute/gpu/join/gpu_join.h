@@ -13,6 +13,7 @@
 #include "common/base/space.h"
 #include "hpcprof-lite/attribute/gpu/join/gpu_graph.h"
 #include "hpcprof-lite/attribute/gpu/join/gpu_launches.h"
+#include "hpcprof-lite/attribute/gpu/join/gpu_memory.h"
 #include "hpcprof-lite/attribute/gpu/join/gpu_ranges.h"
 #include "hpcprof-lite/load/load_file.h"
 #include "hpcprof-lite/model/private.h"
@@ -70,6 +71,7 @@ struct gpu_join {
 	struct space wait_space;           /* memory of `waits` */
 	uint64_t n_untimed;                /* operations that are on no time line */
 	uint64_t summed_wait_ns;           /* waits that were summed up during the run */
+	struct gpu_memory memory;          /* allocations whose end would be known */
 	/* launches that samples or values refer to: id -> cell of their first operation */
 	struct map wanted;
 	/* launches that values refer to: id -> time of their first operation */

@@ -125,6 +125,11 @@ const struct gpu_metric_row gpu_metrics_table[GPU_N_FIXED] = {
 	BYTES(GPU_ALLOC_BYTES + MSR_GPU_MEMORY_IMAGE, NONE, "GMEM:ARY (B)",
 	      "GPU memory alloc/free: array memory, images (bytes)"),
 
+	BYTES(GPU_LIVE_PEAK, GPU_LIVE_PEAK, "GMEM:PEAK (B)",
+	      "GPU memory: bytes that were live when their device had the most"),
+	BYTES(GPU_LIVE_END, GPU_LIVE_END, "GMEM:END (B)",
+	      "GPU memory: bytes that were never freed"),
+
 	COUNT(GPU_SYNCS, SYNCS, "GSYNC:COUNT",
 	      "GPU synchronizations: count"),
 	COUNT(GPU_MARKERS, NONE, "GMARK:COUNT",

@@ -36,19 +36,17 @@ static bool launch(enum msr_gpu_kind kind, uint64_t id, uint64_t enter_ns, struc
 		nv.host, &(struct gpu_launch){.kind = kind, .enter_ns = enter_ns, .id = id}, t);
 }
 
-/* An operation of the CPU, from enter_ns until now. */
-static void done_here(enum msr_gpu_kind kind, unsigned detail, uint64_t id, uint64_t enter_ns,
-		      uint64_t amount)
+/* A wait of the CPU, from enter_ns until now. */
+static void waited(unsigned detail, uint64_t id, uint64_t enter_ns)
 {
 	struct gpu_ticket t;
 	uint64_t now = nv.lib.now_ns();
-	if (launch(kind, id, enter_ns, &t))
+	if (launch(MSR_GPU_SYNC, id, enter_ns, &t))
 		nv.host->op(nv.host, &t,
-			    &(struct gpu_op){.kind = kind,
+			    &(struct gpu_op){.kind = MSR_GPU_SYNC,
 					     .detail = detail,
 					     .start_ns = enter_ns,
-					     .end_ns = now,
-					     .amount = amount});
+					     .end_ns = now});
 }
 
 /* ---- calls that launch ---- */
@@ -89,6 +87,7 @@ static void enter(const struct nv_call *c, const CUpti_CallbackData *d)
 	uint64_t now = nv.lib.now_ns();
 	*d->correlationData = now | AT_END;
 	nv_kernel_begin();
+	nv_memory_enter(c, d);
 	/* Relaxed: a thread that captures sees its own count. */
 	if (atomic_load_explicit(&nv_shared.n_capturing, memory_order_relaxed)) {
 		n_nodes = 0;
@@ -107,17 +106,6 @@ static void enter(const struct nv_call *c, const CUpti_CallbackData *d)
 		return;
 	*d->correlationData = launch((enum msr_gpu_kind)c->kind, id, now, &t) ? now : WAS_LOST;
 	count_open(c, id);
-}
-
-static uint64_t amount_of(const struct nv_call *c, const void *params)
-{
-	uint64_t address, bytes;
-	nv_call_allocation((enum nv_form)c->form, params, &address, &bytes);
-	if (c->kind == MSR_GPU_ALLOC)
-		nv_map_put(&nv_trace.allocations, address, bytes);
-	if (c->kind == MSR_GPU_FREE)
-		bytes = nv_map_take(&nv_trace.allocations, address);
-	return bytes;
 }
 
 static void leave_other(enum nv_form form, const void *params, bool good)
@@ -198,10 +186,9 @@ static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, u
 			return;
 	}
 	if (!good) {
-		nv.host->refused(nv.host, id, (enum msr_gpu_kind)c->kind,
-				 d->functionReturnValue
-					 ? (uint32_t) * (const CUresult *)d->functionReturnValue
-					 : 0);
+		nv.host->refused(nv.host, id,
+				 &(struct gpu_refusal){.kind = (enum msr_gpu_kind)c->kind,
+						       .error = nv_call_error(d)});
 		count_closed(c, id);
 		return;
 	}
@@ -209,7 +196,7 @@ static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, u
 		nv_kernel_launched(id, nv_call_function((enum nv_form)c->form, d->functionParams),
 				   d->symbolName);
 	else if (c->waits)
-		done_here(MSR_GPU_SYNC, MSR_GPU_SYNC_COPY, id + 1, enter_ns, 0);
+		waited(MSR_GPU_SYNC_COPY, id + 1, enter_ns);
 	if (nv.options.no_times)
 		leave_untimed(c, d, id, enter_ns);
 	if (is_over())
@@ -232,8 +219,7 @@ static void leave_unseen(const struct nv_call *c, const CUpti_CallbackData *d, u
 		return;
 	count_unseen(c, d);
 	if (c->waits)
-		done_here(MSR_GPU_SYNC, MSR_GPU_SYNC_COPY, id_of(d->correlationId) + 1, enter_ns,
-			  0);
+		waited(MSR_GPU_SYNC_COPY, id_of(d->correlationId) + 1, enter_ns);
 }
 
 /*
@@ -253,6 +239,8 @@ static void leave(const struct nv_call *c, const CUpti_CallbackData *d)
 		d->functionReturnValue && *(const CUresult *)d->functionReturnValue == CUDA_SUCCESS;
 	if (!c->kind)
 		leave_other((enum nv_form)c->form, d->functionParams, good);
+	else if (makes_node(left) && c->kind == MSR_GPU_FREE)
+		nv_memory_leave(c, d, enter_ns, false); /* nothing is freed now */
 	else if (makes_node(left))
 		nv_kernel_launched(
 			0, good ? nv_call_function((enum nv_form)c->form, d->functionParams) : NULL,
@@ -265,9 +253,10 @@ static void leave(const struct nv_call *c, const CUpti_CallbackData *d)
 		leave_lost(c, d, good);
 	else if (is_on_device(c))
 		leave_device(c, d, enter_ns, left & AT_END, good);
+	else if (c->kind == MSR_GPU_ALLOC || c->kind == MSR_GPU_FREE)
+		nv_memory_leave(c, d, enter_ns, good);
 	else if (good)
-		done_here((enum msr_gpu_kind)c->kind, c->detail, id_of(d->correlationId), enter_ns,
-			  amount_of(c, d->functionParams));
+		waited(c->detail, id_of(d->correlationId), enter_ns);
 }
 
 /* ---- callbacks ---- */

@@ -332,3 +332,21 @@ void nv_call_allocation(enum nv_form form, const void *params, uint64_t *address
 		break;
 	}
 }
+
+/* A failed call has stored no address and no pitch. */
+uint64_t nv_call_asked(enum nv_form form, const void *params)
+{
+	switch (form) {
+	case NV_FORM_ALLOC:
+	case NV_FORM_REGISTER:
+		return argument(params, 1);
+	case NV_FORM_PITCH:
+		return argument(params, 2) * argument(params, 3);
+	case NV_FORM_ARRAY:
+		return array_bytes(pointer(params, 1));
+	case NV_FORM_ARRAY3:
+		return array3_bytes(pointer(params, 1));
+	default:
+		return 0;
+	}
+}

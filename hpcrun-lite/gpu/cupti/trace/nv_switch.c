@@ -51,12 +51,6 @@ void nv_switch_thread_ends(void)
 	is_counted = false;
 }
 
-static void forget_allocation(uint64_t address, uint64_t bytes)
-{
-	(void)address;
-	(void)bytes;
-}
-
 /*
  * Waits for the end of launches that began while callbacks were off. A launch may take longer if
  * the driver's queue is full.
@@ -90,7 +84,7 @@ static void disconnect(void)
 		nv_calls_switch(false);
 	}
 	/* From now on we do not see what is freed, and addresses may be reused. */
-	nv_map_take_all(&nv_trace.allocations, forget_allocation);
+	nv_memory_forget();
 }
 
 /*

@@ -15,4 +15,5 @@ void nv_trace_prepare(void)
 	nv_map_init(&nv_trace.launches, NV_MAX_LAUNCHES);
 	nv_map_init(&nv_trace.graphs, NV_MAX_LAUNCHES);
 	nv_map_init(&nv_trace.allocations, NV_MAX_ALLOCATIONS);
+	nv_map_init(&nv_trace.owners, NV_MAX_ALLOCATIONS);
 }

@@ -73,6 +73,13 @@ const void *nv_call_function(enum nv_form form, const void *params);
  * After a successful call: the address and size of an allocation, or the address of what was freed.
  */
 void nv_call_allocation(enum nv_form form, const void *params, uint64_t *address, uint64_t *bytes);
+/* The bytes that a call of form ALLOC, PITCH, ARRAY or REGISTER asks for; 0: unknown. */
+uint64_t nv_call_asked(enum nv_form form, const void *params);
+/* The driver's result of a call that ends. */
+static inline uint32_t nv_call_error(const CUpti_CallbackData *d)
+{
+	return d->functionReturnValue ? (uint32_t) * (const CUresult *)d->functionReturnValue : 0;
+}
 /* The class of a callback id of the driver API. NULL: we did not ask CUPTI for this call. */
 const struct nv_call *nv_call_at(CUpti_CallbackId id);
 
@@ -143,8 +150,9 @@ struct nv_trace {
 	_Atomic uint32_t n_ambiguous;        /* number of names that several code objects have */
 	_Atomic uint32_t n_kernel_changes;   /* number of changes of `names` and `handles` */
 	struct nv_found found[NV_N_FOUND];
-	/* nv_callback.c */
+	/* nv_memory.c */
 	struct nv_map allocations;           /* address -> bytes */
+	struct nv_map owners;                /* address -> low bits of the id of its ALLOC */
 };
 /* Only for the files of this folder. */
 extern struct nv_trace nv_trace;
@@ -156,6 +164,15 @@ void nv_trace_prepare(void);
 
 void CUPTIAPI nv_callback(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id,
 			  const void *data);
+
+/* ---- nv_memory.c: calls that allocate and free ---- */
+
+/* A call of kind ALLOC or FREE is entered, or ends. */
+void nv_memory_enter(const struct nv_call *c, const CUpti_CallbackData *d);
+void nv_memory_leave(const struct nv_call *c, const CUpti_CallbackData *d, uint64_t enter_ns,
+		     bool good);
+/* What is freed from now on is not seen. */
+void nv_memory_forget(void);
 
 /* ---- nv_buffer.c: what CUPTI asks for ---- */
 
