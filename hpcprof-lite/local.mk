@@ -153,8 +153,8 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/gpu/join/gpu_line.c hpcprof-lite/attribute/gpu/join/gpu_line.h \
 	hpcprof-lite/attribute/gpu/join/gpu_memory.c \
 	hpcprof-lite/attribute/gpu/join/gpu_memory.h \
-	hpcprof-lite/attribute/gpu/memory/gpu_memory_rows.c \
-	hpcprof-lite/attribute/gpu/memory/gpu_memory_rows.h \
+	hpcprof-lite/attribute/gpu/gpu_memory_rows.c \
+	hpcprof-lite/attribute/gpu/gpu_memory_rows.h \
 	hpcprof-lite/attribute/gpu/join/gpu_ranges.c hpcprof-lite/attribute/gpu/join/gpu_ranges.h \
 	hpcprof-lite/attribute/gpu/metrics/gpu_metrics.c \
 	hpcprof-lite/attribute/gpu/metrics/gpu_metrics.h \

@@ -10,7 +10,7 @@
 #define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_ATTRIBUTE_H
 
 #include "hpcprof-lite/attribute/expand/expand.h"
-#include "hpcprof-lite/attribute/gpu/memory/gpu_memory_rows.h"
+#include "hpcprof-lite/attribute/gpu/gpu_memory_rows.h"
 #include "hpcprof-lite/attribute/gpu/metrics/gpu_metrics.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_blame.h"
 #include "hpcprof-lite/attribute/merge/merge_modules.h"

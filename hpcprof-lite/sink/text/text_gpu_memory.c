@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory of GPUs in the report: peak and end by device, and the calls that held the most. Test:
- * tests/cli/gpu/gpu_memory.sh.
+ * tests/gpu/ways.sh.
  */
 #include "hpcprof-lite/sink/text/text_gpu.h"
 #include "hpcprof-lite/sink/text/text_print.h"

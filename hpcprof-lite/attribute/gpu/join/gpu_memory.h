@@ -9,7 +9,6 @@
 #define HPCPROF_LITE_ATTRIBUTE_GPU_JOIN_GPU_MEMORY_H
 
 #include "common/base/vec.h"
-#include "common/format/measurement_gpu.h"
 
 #include <stdbool.h>
 #include <stdint.h>

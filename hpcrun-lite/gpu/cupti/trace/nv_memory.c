@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls that allocate and free memory. An operation FREE names its ALLOC, so that readers know what
- * was live at any time. Tests: tests/unit/cupti/test_cupti.c, tests/cli/gpu/gpu_memory.sh.
+ * was live at any time. Tests: tests/unit/cupti/test_cupti.c, tests/gpu/ways.sh.
  */
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_memory_rows.h. Test: tests/cli/gpu/gpu_memory.sh. */
-#include "hpcprof-lite/attribute/gpu/memory/gpu_memory_rows.h"
+/* See gpu_memory_rows.h. Test: tests/gpu/ways.sh. */
+#include "hpcprof-lite/attribute/gpu/gpu_memory_rows.h"
 
 #include "common/base/capped.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory of GPUs by device: its account, and the metrics of what was live at the peak and at the
- * end. Test: tests/cli/gpu/gpu_memory.sh.
+ * end. Test: tests/gpu/ways.sh.
  */
-#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_MEMORY_GPU_MEMORY_ROWS_H
-#define HPCPROF_LITE_ATTRIBUTE_GPU_MEMORY_GPU_MEMORY_ROWS_H
+#ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_MEMORY_ROWS_H
+#define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_MEMORY_ROWS_H
 
 #include "hpcprof-lite/attribute/gpu/join/gpu_join.h"
 #include "hpcprof-lite/attribute/gpu/metrics/gpu_metrics.h"
