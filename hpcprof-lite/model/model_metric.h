@@ -115,10 +115,10 @@ enum model_metric_role {
 	MODEL_ROLE_REFUSED,        /* operations that the driver refused */
 	MODEL_ROLE_MEMORY_TIME,    /* CPU time in calls that allocate or free memory of GPUs */
 	MODEL_ROLE_MEMORY_CALLS,
-	MODEL_ROLE_GPU_LIVE_PEAK,  /* bytes on GPUs that were live at the peak of their device */
-	MODEL_ROLE_GPU_LIVE_END,   /* and that were never freed */
 	MODEL_ROLE_LIVE_PEAK,      /* bytes of the program that were live at the peak */
-	MODEL_ROLE_LIVE_END        /* and at the end */
+	MODEL_ROLE_LIVE_END,       /* and at the end */
+	MODEL_ROLE_GPU_LIVE_PEAK,  /* bytes on GPUs that were live at the peak of their device */
+	MODEL_ROLE_GPU_LIVE_END    /* and that were never freed */
 };
 
 struct model_metric {
