@@ -285,8 +285,8 @@ bool filter_make_queues(struct filter_part *p)
 	if (!first_process)
 		return false;
 	choose_devices(p, first_process);
-	bool ok = make_devices(p, first_process) && make_idle(p) &&
-		  make_meters(p) && make_memory(p) && make_contexts(p) && make_queues(p);
+	bool ok = make_devices(p, first_process) && make_idle(p) && make_meters(p) &&
+		  make_memory(p) && make_contexts(p) && make_queues(p);
 	free(first_process);
 	return ok;
 }

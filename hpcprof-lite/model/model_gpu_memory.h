@@ -16,7 +16,8 @@ struct model_gpu_memory {
 	uint64_t end;           /* bytes that were never freed */
 	uint64_t bytes;         /* of all allocations */
 	uint64_t n_allocations, n_freed;
-	uint64_t n_refused, refused_most; /* allocations that failed, and the bytes of the largest */
+	uint64_t n_refused,
+		refused_most; /* allocations that failed, and the bytes of the largest */
 };
 
 #endif

@@ -400,8 +400,9 @@ static bool visit_all(const struct model *m, struct record_visitor *v)
 }
 
 static const struct record_kind *const kinds[] = {
-	&record_gpu, &record_device, &record_limits, &record_rates, &record_gpu_context,
-	&record_queue, &record_shape, &record_gpu_counts, &record_sampling_counts, &record_blame,
-	&record_meter, &record_change, &record_idle, &record_memory,
-	&record_waits};
+	&record_gpu,   &record_device,      &record_limits,
+	&record_rates, &record_gpu_context, &record_queue,
+	&record_shape, &record_gpu_counts,  &record_sampling_counts,
+	&record_blame, &record_meter,       &record_change,
+	&record_idle,  &record_memory,      &record_waits};
 const struct record_part record_part_gpu = {KINDS(kinds), visit_all};

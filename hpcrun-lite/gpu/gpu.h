@@ -117,8 +117,8 @@ struct gpu_op {
 	uint64_t start_ns, end_ns; /* by the queue's clock; SYNC, ALLOC, FREE: CLOCK_MONOTONIC */
 	uint64_t amount;
 	/*
-	 * shape: of a KERNEL; the context of an ALLOC whose FREE will name it; of a FREE, the low 32
-	 * bits of gpu_ticket.id of its ALLOC. 0: none.
+	 * shape: of a KERNEL; the context of an ALLOC whose FREE will name it; of a FREE, the low
+	 * 32 bits of gpu_ticket.id of its ALLOC. 0: none.
 	 */
 	uint32_t queue, shape;
 	bool has_waits;                   /* queued_ns and submitted_ns are known */

@@ -189,9 +189,7 @@ static void lose_by_id(struct gpu_backend *b, uint64_t vendor_id, enum msr_gpu_k
 	uint64_t id = gpu_full_id(b, vendor_id);
 	struct pending_launch l;
 	switch (find_launch(b, id, &l)) {
-	case PENDING_RECORDED:
-		write_lost(b, id, (unsigned)kind & 15u, cause, why);
-		break;
+	case PENDING_RECORDED: write_lost(b, id, (unsigned)kind & 15u, cause, why); break;
 	case PENDING_FOUND:
 		sum_lost(b, l.thread, l.node, (unsigned)kind & 15u, cause, why ? why->error : 0);
 		break;

@@ -4,8 +4,8 @@
  *
  *     paths        one kernel from two functions, 30 and 10 launches of 200 and 100 us
  *     calls        every kind of call once or more, on two streams, with refused and empty ones
- *     memory [N]   what is allocated, freed, refused and never freed is known: 22 MiB at the peak, 2
- *         MiB at the end, and 1 MiB pinned. N: then allocates and frees in four threads, N times each
+ *     memory [N]   what is allocated, freed, refused and never freed is known: 22 MiB at the peak,
+ * 2 MiB at the end, and 1 MiB pinned. N: then allocates and frees in four threads, N times each
  *     graph        a captured graph of four nodes, launched 10 times
  *     variants     two modules with kernels of one name
  *     times        kernels of known length between events; prints their sum by events

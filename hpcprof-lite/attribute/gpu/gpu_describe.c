@@ -588,8 +588,8 @@ bool gpu_describe(struct gpu_part *g, struct model *m)
 		qsort(d.memory.at, d.memory.n, sizeof *d.memory.at, compare_memory);
 	m->gpu_memory = d.memory.at;
 	m->n_gpu_memory = (uint32_t)d.memory.n;
-	void *const arrays[] = {d.devices.at, d.contexts.at, d.queues.at, d.shapes.at,
-				d.occupancies.at, d.memory.at};
+	void *const arrays[] = {d.devices.at, d.contexts.at,    d.queues.at,
+				d.shapes.at,  d.occupancies.at, d.memory.at};
 	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
 		if (arrays[i] && !model_own(m, arrays[i]))
 			ok = false;

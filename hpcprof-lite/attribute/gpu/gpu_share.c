@@ -214,8 +214,7 @@ static bool share_memory(struct gpu_part *g, bool ok)
 {
 	struct comm *c = g->job->comm;
 	uint64_t *first = ok ? calloc((size_t)c->n_parts + 1, sizeof *first) : NULL;
-	struct gpu_memory_row *all =
-		comm_join(c, g->memory.at, g->memory.n, sizeof *all, first);
+	struct gpu_memory_row *all = comm_join(c, g->memory.at, g->memory.n, sizeof *all, first);
 	vec_free(&g->memory);
 	for (uint64_t i = 0; all && i < first[c->n_parts]; i++) {
 		struct gpu_memory_row *to = vec_push(&g->memory);

@@ -26,7 +26,7 @@ void text_gpu_line(const struct model *m, uint32_t context, size_t room, char *t
  * it and its callers were called, n_callers lines. If it is too long, it is cut.
  */
 void text_gpu_call(const struct model *m, uint32_t context, unsigned n_callers, char *to,
-	size_t n_bytes);
+		   size_t n_bytes);
 /* "host to device" and so on. */
 const char *text_gpu_direction(enum msr_gpu_direction d);
 

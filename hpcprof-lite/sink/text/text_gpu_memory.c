@@ -72,8 +72,8 @@ static bool put_rows(const struct model *m, const struct text_style *s)
 	for (uint32_t i = 0; i < m->n_gpu_memory; i++)
 		order[i] = &m->gpu_memory[i];
 	qsort(order, m->n_gpu_memory, sizeof *order, by_peak);
-	fprintf(s->out, "%10s %9s %11s %10s %8s  %s\n", "peak", "after", "never freed",
-		"allocated", "calls", "memory of");
+	fprintf(s->out, "%10s %9s %11s %10s %8s  %s\n", "peak", "after", "never freed", "allocated",
+		"calls", "memory of");
 	for (uint32_t i = 0; i < m->n_gpu_memory && i < MOST_ROWS; i++)
 		put_row(m, order[i], s);
 	if (m->n_gpu_memory > MOST_ROWS)

@@ -322,15 +322,14 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 	if ((kind == MSR_GPU_ALLOC || kind == MSR_GPU_FREE) && op->shape &&
 	    !(kind == MSR_GPU_FREE
 		      ? gpu_memory_free(&j->memory, op->shape, t.start_ns)
-		      : gpu_memory_allocate(&j->memory,
-					    &(struct gpu_allocation){
-						    .alloc_ns = t.end_ns,
-						    .free_ns = UINT64_MAX,
-						    .bytes = op->amount,
-						    .id_low = (uint32_t)id,
-						    .cell = cell,
-						    .context = context_of(r->g, op),
-						    .memory = (uint8_t)detail})))
+		      : gpu_memory_allocate(&j->memory, &(struct gpu_allocation){
+								.alloc_ns = t.end_ns,
+								.free_ns = UINT64_MAX,
+								.bytes = op->amount,
+								.id_low = (uint32_t)id,
+								.cell = cell,
+								.context = context_of(r->g, op),
+								.memory = (uint8_t)detail})))
 		return false;
 	if (has_line(kind))
 		put_item(r, p, op, &t, cell);

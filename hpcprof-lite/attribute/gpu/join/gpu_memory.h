@@ -16,10 +16,10 @@
 struct gpu_allocation {
 	uint64_t alloc_ns, free_ns; /* UINT64_MAX: never freed */
 	uint64_t bytes;
-	uint32_t id_low;            /* low bits of the id of the ALLOC */
-	uint32_t cell;              /* of struct gpu_join */
-	uint32_t context;           /* id in the file; 0: unknown */
-	uint8_t memory;             /* enum msr_gpu_memory */
+	uint32_t id_low;  /* low bits of the id of the ALLOC */
+	uint32_t cell;    /* of struct gpu_join */
+	uint32_t context; /* id in the file; 0: unknown */
+	uint8_t memory;   /* enum msr_gpu_memory */
 };
 
 struct gpu_release {

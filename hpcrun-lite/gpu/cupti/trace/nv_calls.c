@@ -338,15 +338,10 @@ uint64_t nv_call_asked(enum nv_form form, const void *params)
 {
 	switch (form) {
 	case NV_FORM_ALLOC:
-	case NV_FORM_REGISTER:
-		return argument(params, 1);
-	case NV_FORM_PITCH:
-		return argument(params, 2) * argument(params, 3);
-	case NV_FORM_ARRAY:
-		return array_bytes(pointer(params, 1));
-	case NV_FORM_ARRAY3:
-		return array3_bytes(pointer(params, 1));
-	default:
-		return 0;
+	case NV_FORM_REGISTER: return argument(params, 1);
+	case NV_FORM_PITCH: return argument(params, 2) * argument(params, 3);
+	case NV_FORM_ARRAY: return array_bytes(pointer(params, 1));
+	case NV_FORM_ARRAY3: return array3_bytes(pointer(params, 1));
+	default: return 0;
 	}
 }

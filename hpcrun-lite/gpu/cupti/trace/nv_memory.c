@@ -33,7 +33,8 @@ static void keep_allocation(uint64_t address, uint64_t bytes, uint64_t owner)
 {
 	nv_map_put(&nv_trace.allocations, address, bytes);
 	if (!nv_map_put(&nv_trace.owners, address, owner))
-		nv_map_take(&nv_trace.owners, address); /* the block before, if its end was not seen */
+		nv_map_take(&nv_trace.owners,
+			    address); /* the block before, if its end was not seen */
 }
 
 static void end_free(const struct nv_call *c, uint64_t id, uint64_t enter_ns, bool good)
