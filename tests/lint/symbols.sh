@@ -67,7 +67,8 @@ late=$(echo '#include <sys/syscall.h>' | $CC -E -dM - | sed -nE \
 	's/^#define __NR_([a-z0-9_]+) (42[4-9]|4[3-9][0-9]|[5-9][0-9][0-9])$/SYS_\1/p')
 like "the lint knows a system call that is too new" "$late" '^SYS_pidfd_open$'
 uses() { # OPTION: where sources use one
-	grep -rFw "$1" "$late" --include='*.[ch]' common hpcrun-lite hpcprof-lite hpcstruct-lite tests
+	grep -rFw "$1" "$late" --include='*.[ch]' common hpcrun-lite hpcprof-lite \
+		hpcstruct-lite tests
 }
 is "sources with such a call include newer.h, which defines it" "$(cd "$srcdir" || exit
 	uses -l | xargs grep -L 'include .*/\(newer\|older\)\.h"\|^#define COMMON_SAFE_NEWER_H'
