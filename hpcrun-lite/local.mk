@@ -32,6 +32,7 @@ hpcrun_lite_hpcrun_lite_attach_SOURCES = \
 	hpcrun-lite/launch/attach/remote.c hpcrun-lite/launch/attach/remote.h \
 	hpcrun-lite/launch/attach/safe_place.c hpcrun-lite/launch/attach/safe_place.h \
 	hpcrun-lite/launch/attach/target.c hpcrun-lite/launch/attach/target.h
+hpcrun_lite_hpcrun_lite_attach_CPPFLAGS = $(AM_CPPFLAGS) $(ATTACH_CPPFLAGS)
 hpcrun_lite_hpcrun_lite_attach_LDADD = libhlbase.la $(ATTACH_LIBS)
 endif
 

@@ -81,6 +81,7 @@ cat <<EOF
   SQLite    (--to sqlite)        $hl_with_sqlite3
   OpenCL    (GPU events)         $hl_with_opencl
   CUPTI     (GPU events)         $hl_with_cupti
+  libunwind (--attach)           $hl_with_attach
   libunwind (test only)          $hl_with_unwind
   libdw     (test only)          $hl_with_dw
   cmocka    (unit tests)         $hl_with_cmocka

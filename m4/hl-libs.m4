@@ -80,15 +80,9 @@ AC_DEFUN([HL_LIB_UNWIND],
     [libunwind, judge of our unwinder in tests])])
 dnl x86-64 alone: see hpcrun-lite/launch/attach/remote.h.
 AC_DEFUN([HL_LIB_UNWIND_PTRACE], [
-  AC_CHECK_LIB([unwind-ptrace], [_UPT_create], [hl_with_attach=yes], [hl_with_attach=no],
-    [-lunwind-x86_64 -lunwind])
-  AS_CASE([$host_cpu], [x86_64], [], [hl_with_attach=no])
-  AC_CHECK_HEADER([libunwind-ptrace.h], [], [hl_with_attach=no])
-  AS_IF([test $hl_with_attach = yes],
-    [AC_DEFINE([HAVE_ATTACH], [1], [libunwind-ptrace, hpcrun-lite --attach])
-    ATTACH_LIBS="-lunwind-ptrace -lunwind-x86_64 -lunwind"])
-  AC_SUBST([ATTACH_LIBS])
-  AM_CONDITIONAL([HAVE_ATTACH], [test $hl_with_attach = yes])
+  AS_CASE([$host_cpu], [x86_64], [], [with_attach=no])
+  HL_WITH([attach], [libunwind-ptrace.h], [unwind-ptrace], [_UPT_create],
+    [-lunwind-x86_64 -lunwind], [optional], [libunwind-ptrace, hpcrun-lite --attach])
 ])
 AC_DEFUN([HL_LIB_DW],
   [HL_WITH([dw], [elfutils/libdw.h], [dw], [dwarf_linecontext], [], [optional],

@@ -24,12 +24,14 @@ tag() { # NAME FILE: values in its dynamic section
 }
 
 is "programs and modules are there" "$(for name in bin/hpcprof-lite bin/hpcrun-lite \
-	bin/hpcstruct-lite $lib/libhpcrun-lite.so $lib/libhpcrun-lite-mpi.so \
-	$lib/libhpcrun-lite-opencl.so $lib/libhpcrun-lite-papi.so $lib/libhpcrun-lite-torch.so; do
+	bin/hpcstruct-lite $lib/hpcrun-lite-attach $lib/libhpcrun-lite.so \
+	$lib/libhpcrun-lite-mpi.so $lib/libhpcrun-lite-opencl.so $lib/libhpcrun-lite-papi.so \
+	$lib/libhpcrun-lite-torch.so; do
 	grep -qx "$name" "$T/elf" || echo "$name"
 done)" ''
-is "... and no others" "$(grep -vE "^(bin/hpc[a-z]*-lite|$lib/libhpcrun-lite(-[a-z]+)?\.so)\$" \
-	"$T/elf" | grep -v "^$bundled/lib[A-Za-z0-9]*\.so\.[0-9.]*\$")" ''
+is "... and no others" "$(grep -vE \
+	"^(bin/hpc[a-z]*-lite|$lib/(hpcrun-lite-attach|libhpcrun-lite(-[a-z]+)?\.so))\$" "$T/elf" |
+	grep -v "^$bundled/lib[A-Za-z0-9_-]*\.so\.[0-9.]*\$")" ''
 is "nothing is CUDA's" "$(find . -name 'libcu*' -o -name 'libnv*' -o -name 'cupti*.h')" ''
 
 versions() {
@@ -66,6 +68,7 @@ is "programs find libraries, and PAPI its own" "$(each paths | sed 's/\.so\.[.0-
 	"bin/hpcprof-lite RPATH \$ORIGIN/../$bundled
 bin/hpcstruct-lite RPATH \$ORIGIN/../$bundled
 $bundled/libpapi.so RUNPATH \$ORIGIN
+$lib/hpcrun-lite-attach RPATH \$ORIGIN/bundled
 $lib/libhpcrun-lite-papi.so RUNPATH \$ORIGIN/bundled"
 is "no text names the prefix of the build" "$(grep -rIl "$prefix" .)" ''
 

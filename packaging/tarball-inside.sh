@@ -29,6 +29,7 @@ zycore-c trixie libZycore.so.1.5 LICENSE
 zydis trixie libZydis.so.4.1 LICENSE
 dwarfutils trixie libdwarf.so.0 src/lib/libdwarf/LIBDWARFCOPYRIGHT src/lib/libdwarf/LGPL.txt
 otf2 bookworm libotf2.so.10 COPYING
+libunwind trixie libunwind-ptrace.so.0,libunwind-x86_64.so.8,libunwind.so.8 COPYING
 papi bookworm libpapi.so.7.0,libpfm.so.4 LICENSE.txt src/libpfm4/COPYING'
 
 each_library() { # COMMAND...: with the words of each line
@@ -123,6 +124,13 @@ build_dwarfutils() {
 	with_cmake -DBUILD_SHARED=YES -DBUILD_NON_SHARED=NO -DBUILD_DWARFDUMP=NO
 }
 build_otf2() { ./configure --prefix=$needed --disable-static && make "$jobs" && make install; }
+build_libunwind() {
+	./configure --prefix=$needed --disable-static --disable-documentation --disable-tests \
+		--disable-coredump --disable-setjmp --disable-minidebuginfo \
+		--disable-zlibdebuginfo
+	make "$jobs"
+	make install
+}
 # Its own gettid(): that of libc came with glibc 2.30.
 build_papi() {
 	cd src
@@ -154,7 +162,7 @@ build_tools() {
 		--with-opencl=$needed --with-z=$needed --with-elf=$needed --with-dwarf=$needed \
 		--with-iberty=$needed --with-zydis=$needed --with-zstd=$needed \
 		--with-lz4=$needed --with-papi=$needed --with-otf2=$needed \
-		--with-sqlite3=$needed
+		--with-sqlite3=$needed --with-attach=$needed
 	make "$jobs"
 	make install-strip DESTDIR=/build/stage
 	mkdir -p "${tree%/*}"
@@ -169,7 +177,7 @@ build_tools() {
 # RUNPATH, which counts for it alone.
 bundle() {
 	mkdir "$bundled"
-	for file in "$tree"/bin/* "$tree"/lib/hpctoolkit-lite/*.so; do
+	for file in "$tree"/bin/* "$tree"/lib/hpctoolkit-lite/*-lite*; do
 		LD_LIBRARY_PATH=$needed/lib ldd "$file"
 	done | awk -v from=$needed/ 'index($3, from) == 1 { print $1, $3 }' | sort -u |
 		while read -r library path; do cp "$path" "$bundled/$library"; done
@@ -178,6 +186,8 @@ bundle() {
 	for file in "$bundled"/*; do patchelf --remove-rpath "$file"; done
 	patchelf --force-rpath --set-rpath "\$ORIGIN/../lib/hpctoolkit-lite/bundled" \
 		"$tree"/bin/hpcprof-lite "$tree"/bin/hpcstruct-lite
+	patchelf --force-rpath --set-rpath "\$ORIGIN/bundled" \
+		"$tree"/lib/hpctoolkit-lite/hpcrun-lite-attach
 	patchelf --set-rpath "\$ORIGIN/bundled" "$tree"/lib/hpctoolkit-lite/libhpcrun-lite-papi.so
 	patchelf --set-rpath "\$ORIGIN" "$bundled"/libpapi.so.*
 }

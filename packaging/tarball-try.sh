@@ -34,6 +34,26 @@ example() {
 	[ -s hpctoolkit-lite-app-database/report.html ]
 }
 
+# A program of the same user that runs already. Some systems let only a parent trace it.
+attach() {
+	./app -e '$s++ while 1' &
+	pid=$!
+	status=0
+	LD_LIBRARY_PATH=$PWD/nobody "$odd/bin/hpcrun-lite" --attach $pid --seconds 1 -o attached \
+		2>said || status=$?
+	cat said
+	if [ $status -eq 0 ]; then
+		kill -0 $pid
+		"$odd/bin/hpcprof-lite" --to text attached >report.txt
+		grep 'Perl_' report.txt
+		grep -q 'it closes for every thread' report.txt
+	else
+		[ "$(id -u)" -ne 0 ]
+		grep -q 'ptrace_scope is [1-9]' said
+	fi
+	kill $pid
+}
+
 if [ "$(id -u)" -eq 0 ]; then
 	home="/home/some body"
 	mkdir -p "$home" /root/example
@@ -42,6 +62,7 @@ if [ "$(id -u)" -eq 0 ]; then
 		sh "$0" "$folder"
 	cd /root/example
 	example
+	attach
 	echo "$(. /etc/os-release && echo "$PRETTY_NAME"): measured, reported"
 	exit
 fi
@@ -63,6 +84,7 @@ mv "$blank" "$odd"
 sh "$folder/measure" "$odd" "$folder/app"
 
 example
+attach
 
 # PAPI's module finds its library, in the launcher and in the program.
 "$odd/bin/hpcrun-lite" -L >events.txt

@@ -277,7 +277,7 @@ tarballs() {
 		"$top"/packaging/tarball-try.sh "$top"/packaging/debian/tests/measure
 	tarballs_status=0
 	for release in ${tarball_releases:-bullseye bookworm trixie jammy noble \
-		${glibc:+glibc-2.28}}; do
+		${glibc:+glibc-2.28 glibc-2.34}}; do
 		case $release in
 		glibc-*) have_glibc "$release" || { tarballs_status=1; continue; } ;;
 		jammy | noble)

@@ -29,7 +29,8 @@ check-full:
 # What concerns measured programs, for systems that lack what the other tests need.
 runtime_tests = $(filter tests/lint/symbols.sh tests/unit/common/% tests/unit/run/% \
 	tests/unit/unwind/% tests/unit/openmp/% tests/cli/run/% tests/cli/sacred/% \
-	tests/cli/unwind/% tests/cli/openmp/% tests/cli/e2e/e2e_programs.sh,$(TESTS))
+	tests/cli/unwind/% tests/cli/attach/% tests/cli/openmp/% \
+	tests/cli/e2e/e2e_programs.sh,$(TESTS))
 check-runtime: check-programs
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(runtime_tests)'
 .PHONY: check-runtime

@@ -83,13 +83,16 @@ static const struct {
 	[MSR_LOSS_MEMORY] = {"memory", "sampled allocations that could not be recorded", false},
 };
 
+static uint64_t add_capped(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
 uint64_t msr_thread_cpu_ns(const struct msr_thread *t)
 {
 	const bool began_earlier = t->number == 0 || t->flags & MSR_THREAD_FOUND;
-	if (!t->cpu_end_ns) { /* it ended without going through libc */
-		const uint64_t event_ns = t->use.event_ns, sum_ns = event_ns + t->use.timer_ns;
-		return sum_ns < event_ns ? UINT64_MAX : sum_ns;
-	}
+	if (!t->cpu_end_ns) /* it ended without going through libc */
+		return add_capped(add_capped(t->use.event_ns, t->use.timer_ns), t->cpu_unseen_ns);
 	const uint64_t before = began_earlier ? t->cpu_start_ns : 0;
 	return t->cpu_end_ns > before ? t->cpu_end_ns - before : 0;
 }
@@ -100,11 +103,8 @@ uint64_t msr_unseen_cpu_ns(const struct msr_thread *t, uint64_t period_ns)
 	const uint64_t longest_ns = period_ns > LEAST / PERIODS && period_ns < UINT64_MAX / PERIODS
 					    ? PERIODS * period_ns
 					    : LEAST,
-		       seen_late_ns = t->cpu_unseen_ns, rest_ns = t->cpu_unsampled_ns,
-		       sum_ns = seen_late_ns + rest_ns;
-	if (rest_ns <= longest_ns)
-		return seen_late_ns;
-	return sum_ns < rest_ns ? UINT64_MAX : sum_ns;
+		       seen_late_ns = t->cpu_unseen_ns, rest_ns = t->cpu_unsampled_ns;
+	return rest_ns <= longest_ns ? seen_late_ns : add_capped(seen_late_ns, rest_ns);
 }
 
 uint64_t msr_strange_cpu_ns(uint64_t clock_ns, uint64_t threads_ns, uint64_t n_threads)

@@ -21,6 +21,9 @@
 #ifndef SYS_io_uring_enter
 #define SYS_io_uring_enter 426 /* Linux 5.1 */
 #endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434 /* 5.3 */
+#endif
 #ifndef SYS_clone3
 #define SYS_clone3 435 /* 5.3 */
 #endif

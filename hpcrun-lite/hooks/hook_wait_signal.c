@@ -6,12 +6,11 @@
  */
 #include "hpcrun-lite/hooks/hook_poll.h"
 
-#include "common/safe/sys.h"
+#include "common/safe/newer.h"
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
 #include "hpcrun-lite/runtime/next.h"
 
-#include <semaphore.h>
 #include <sys/sem.h>
 #include <unistd.h>
 

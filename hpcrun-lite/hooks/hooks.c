@@ -26,6 +26,8 @@
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
+#include <string.h>
+
 /* The order matters: later ones may call functions that earlier ones replace. */
 static void find_functions(void (*signal_start)(void))
 {
@@ -51,7 +53,10 @@ static void start(const char *text)
 	find_functions(hook_signal_start);
 }
 
-/* The loader lists a preloaded library before libc. */
+/*
+ * The loader lists a preloaded library before libc. Before glibc 2.34 we load libdl, which comes
+ * later in the list in any case.
+ */
 static bool is_late(void)
 {
 	struct dl_find_object own;
@@ -59,7 +64,7 @@ static bool is_late(void)
 	if (find_object_surely((void *)(uintptr_t)is_late, &own) != 0)
 		return false;
 	for (const struct link_map *m = own.dlfo_link_map->l_next; m; m = m->l_next)
-		if (library_read_libc(m, &library))
+		if (library_read(m, &library) && strcmp(library.soname, "libc.so.6") == 0)
 			return false;
 	return true;
 }

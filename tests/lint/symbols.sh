@@ -62,6 +62,20 @@ for library in "" -opencl -cupti -nvidia -papi -mpi -torch; do
 		"$(readelf -VW "$file" | new_versions)" ''
 done
 
+# System calls whose names headers of Linux 4.18 lack: the numbers from 424 on.
+late=$(echo '#include <sys/syscall.h>' | $CC -E -dM - | sed -nE \
+	's/^#define __NR_([a-z0-9_]+) (42[4-9]|4[3-9][0-9]|[5-9][0-9][0-9])$/SYS_\1/p')
+like "the lint knows a system call that is too new" "$late" '^SYS_pidfd_open$'
+uses() { # OPTION: where sources use one
+	grep -rFw "$1" "$late" --include='*.[ch]' common hpcrun-lite hpcprof-lite \
+		hpcstruct-lite tests
+}
+is "sources with such a call include newer.h, which defines it" "$(cd "$srcdir" || exit
+	uses -l | xargs grep -L 'include .*/\(newer\|older\)\.h"\|^#define COMMON_SAFE_NEWER_H'
+	uses -oh | sort -u | while read -r call; do
+		grep -q "^#define $call " common/safe/newer.h || echo "$call"
+	done)" ''
+
 # needed FILE: the libraries that it needs
 needed() {
 	readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p'
@@ -87,8 +101,8 @@ case $(getconf GNU_LIBC_VERSION 2>/dev/null) in
 'glibc 2.28' | 'glibc 2.29' | 'glibc 2.30' | 'glibc 2.31') kind=none ;;
 *) kind=tool ;;
 esac
-for file in hpcrun-lite/hpcrun-lite hpcstruct-lite/hpcstruct-lite hpcprof-lite/hpcprof-lite \
-	.libs/hpcprof-lite-mpi.so; do
+for file in hpcrun-lite/hpcrun-lite hpcrun-lite/hpcrun-lite-attach \
+	hpcstruct-lite/hpcstruct-lite hpcprof-lite/hpcprof-lite .libs/hpcprof-lite-mpi.so; do
 	[ -f "$builddir/$file" ] || continue
 	is "${file##*/}: glibc 2.28 has what it needs" \
 		"$(readelf -W --dyn-syms "$builddir/$file" | later | not_allowed $kind)" ''

@@ -6,10 +6,11 @@
  */
 #include "hpcrun-lite/launch/attach/safe_place.h"
 
+#include "common/safe/newer.h"
+
 #include <libunwind-ptrace.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 enum { FRAMES_MOST = 4096, OBJECTS_MOST = 64, PAGES = 256, PAGE_BYTES = 4096 };
 

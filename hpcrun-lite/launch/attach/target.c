@@ -5,7 +5,7 @@
 #include "common/base/log.h"
 #include "common/safe/exec_image.h"
 #include "common/safe/library_symbol.h"
-#include "common/safe/sys.h"
+#include "common/safe/newer.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -104,9 +104,10 @@ if [ "$(id -u)" -eq 0 ]; then
 	as_nobody "$HPCRUN" --attach $pid -o "$T/nobody/run" >"$T/said" 2>&1
 	is "a process of another user: status" $? 1
 	like "a process of another user: message" "$(cat "$T/said")" "belongs to another user"
-	as_nobody sleep 1000 &
-	sleep 0.3
-	pid=$(pgrep -u nobody -n sleep)
+	# shellcheck disable=SC2016 # its own process id
+	as_nobody sh -c 'echo $$ >"$1"; exec sleep 1000' - "$T/nobody/pid" &
+	until [ -s "$T/nobody/pid" ]; do sleep 0.05; done
+	pid=$(cat "$T/nobody/pid")
 	as_nobody "$HPCRUN" --attach "$pid" --seconds 1 -o "$T/nobody/run" >"$T/said" 2>&1
 	is "one's own process, as an ordinary user: status" $? 0
 	ok "... and its measurement is there" test -s "$(ls "$T"/nobody/run/*.hpcrun)"

@@ -31,8 +31,11 @@ known() {
 	wall=$(truth "$1" 1)
 	work=$(truth "$1" 2)
 	near "$1: elapsed" "$(region "$1" elapsed_sec)" "$wall" 0.03
-	# a timer gives 30 samples of 4 ms
+	# A timer gives 30 samples of 4 ms. Work in turns with waits has the error of a count.
 	slack=$(calc "0.02 + 0.1 * $work")
+	case $1 in
+	critical | in_turns | by_one) slack=$(calc "3 * sqrt(0.004 * $work)") ;;
+	esac
 	near "$1: work" "$(region "$1" work_sec)" "$work" "$slack"
 	near "$1: efficiency" "$(region "$1" efficiency)" "$(calc "$work / 2 / $wall")" \
 		"$(calc "$slack / 2 / $wall")"

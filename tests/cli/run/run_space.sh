@@ -40,7 +40,7 @@ is "memory limit: the program runs" "$status" 0
 sound "memory limit: files are sound"
 
 # The program gets what it asks for in the end, although its paths would fill whatever there is.
-measure -e CPUTIME@f10000 -- sh -c "ulimit -v 100000; exec '$LIFE' explode 1 60"
+measure -e CPUTIME@f10000,perf -- sh -c "ulimit -v 100000; exec '$LIFE' explode 1 60"
 is "memory limit, many paths: the program's malloc" "$status" 0
 sound "memory limit, many paths: files are sound"
 within "memory limit, many paths: what did not fit is counted" "$(value lost-no-memory)" 1 1000000

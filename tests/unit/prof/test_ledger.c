@@ -290,6 +290,26 @@ static void test_description(void **state)
 	clean(&r, m);
 }
 
+/* Of a thread whose end is not known, time without samples is its own and counts once. */
+static void test_unknown_end(void **state)
+{
+	enum { MS = 1000000 };
+	struct run r;
+	(void)state;
+	begin(&r);
+	gen_header(r.g)->cpu_start_ns = 0;
+	gen_header(r.g)->cpu_end_ns = 500 * MS;
+	struct msr_thread *t = gen_thread_record(r.g, r.thread);
+	t->cpu_end_ns = 0;
+	atomic_store(&t->use.event_ns, 100 * MS);
+	atomic_store(&t->use.timer_ns, 200 * MS);
+	atomic_store(&t->cpu_unseen_ns, 50 * MS);
+	struct model *m = finish(&r, MSR_EXIT_RETURN);
+	assert_int_equal(m->ledger.cpu_unseen_ns, 50 * MS);
+	assert_int_equal(m->ledger.cpu_strange_ns, 150 * MS);
+	clean(&r, m);
+}
+
 /* Causes that take no sample, and ones that this version does not know, count as well. */
 static void test_losses_that_wrap(void **state)
 {
@@ -354,7 +374,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_closes),
 		cmocka_unit_test(test_a_sum_that_cannot_be),
-		cmocka_unit_test(test_losses_that_wrap), cmocka_unit_test(test_sums_that_wrap),
+		cmocka_unit_test(test_losses_that_wrap),
+		cmocka_unit_test(test_sums_that_wrap),
 		cmocka_unit_test(test_counts_at_the_bound),
 		cmocka_unit_test(test_one_sample_may_be_in_flight_when_killed),
 		cmocka_unit_test(test_or_when_another_thread_ended_the_process),
@@ -364,6 +385,7 @@ int main(void)
 		cmocka_unit_test(test_a_time_line_beyond_the_end),
 		cmocka_unit_test(test_title),
 		cmocka_unit_test(test_description),
+		cmocka_unit_test(test_unknown_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
