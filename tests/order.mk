@@ -11,6 +11,7 @@ tests_order_liborder_la_CFLAGS = $(HL_CFLAGS)
 tests_order_liborder_la_LDFLAGS =
 ORDER_CPPFLAGS = $(AM_CPPFLAGS) -fsanitize=thread -include $(top_srcdir)/tests/order/order_names.h
 order_tests = tests/order/test_order_cct \
+	tests/order/test_order_find \
 	tests/order/test_order_index \
 	tests/order/test_order_litmus \
 	tests/order/test_order_nursery \
@@ -24,6 +25,11 @@ tests_order_test_order_cct_CPPFLAGS = $(ORDER_CPPFLAGS)
 tests_order_test_order_cct_CFLAGS = $(HL_CFLAGS)
 tests_order_test_order_cct_LDFLAGS =
 tests_order_test_order_cct_LDADD = tests/order/liborder.la
+tests_order_test_order_find_SOURCES = tests/order/test_order_find.c
+tests_order_test_order_find_CPPFLAGS = $(ORDER_CPPFLAGS)
+tests_order_test_order_find_CFLAGS = $(HL_CFLAGS)
+tests_order_test_order_find_LDFLAGS =
+tests_order_test_order_find_LDADD = tests/order/liborder.la
 tests_order_test_order_index_SOURCES = tests/order/test_order_index.c
 tests_order_test_order_index_CPPFLAGS = $(ORDER_CPPFLAGS)
 tests_order_test_order_index_CFLAGS = $(HL_CFLAGS)
