@@ -117,11 +117,10 @@ static inline long machine_result(const ucontext_t *context);
 static inline void machine_set_result(ucontext_t *context, long result);
 
 /*
- * Makes the system call before the pc begin again with the number and its arguments. Argument 0 is
- * `first` if machine_loses_first() says that the call itself does not keep it.
+ * Makes the system call before the pc begin again with the number and its arguments; argument 0 is
+ * `first`, because the result is in its register on some processors.
  */
 static inline void machine_call_again(ucontext_t *context, long number, long first);
-static inline bool machine_loses_first(void);
 
 /* The system call that libc makes instead of an older one. */
 static inline long machine_newer_call(long number);

@@ -209,12 +209,7 @@ static inline void machine_call_again(ucontext_t *context, long number, long fir
 	greg_t *reg = context->uc_mcontext.gregs;
 	reg[REG_RIP] -= MACHINE_CALL_BYTES;
 	reg[REG_RAX] = number;
-	(void)first;
-}
-
-static inline bool machine_loses_first(void)
-{
-	return false;
+	reg[REG_RDI] = first;
 }
 
 static inline long machine_newer_call(long number)

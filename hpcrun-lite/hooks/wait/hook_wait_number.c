@@ -24,14 +24,15 @@ __thread struct wait_noted wait_noted;
 static struct hook_next libc_syscall = {"syscall", NULL};
 
 /* libc's function moves the number into place and makes the call, all in a few instructions. */
-static long number_noted(uintptr_t pc, uintptr_t sp)
+bool wait_has_noted(const ucontext_t *context, long *value)
 {
 	enum { CODE_BYTES = 64 };
 	/* relaxed: set at the start */
 	const uintptr_t code =
 		(uintptr_t)atomic_load_explicit(&libc_syscall.function, memory_order_relaxed);
-	return code && pc - code < CODE_BYTES && wait_noted.sp == sp ? wait_noted.number
-								     : UNKNOWN_CALL;
+	*value = wait_noted.value;
+	return code && machine_pc(context) - code < CODE_BYTES &&
+	       wait_noted.sp == machine_sp(context);
 }
 
 /* ---- libc's function for calls that can be cancelled ---- */
@@ -139,9 +140,10 @@ static bool is_cancelled(void)
 
 long wait_number_outside(const ucontext_t *context, long hooked, bool *ends)
 {
-	const long noted = number_noted(machine_pc(context), machine_sp(context));
-	*ends = noted < 0 && is_cancelled();
-	if (noted >= 0)
+	long noted;
+	const bool has_noted = wait_has_noted(context, &noted) && noted >= 0;
+	*ends = !has_noted && is_cancelled();
+	if (has_noted)
 		return noted;
 	return hooked ? hooked : number_on_stack(context);
 }

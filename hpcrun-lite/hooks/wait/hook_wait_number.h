@@ -12,6 +12,12 @@
 void wait_number_start(void);
 
 /*
+ * Returns true if the system call was made by syscall(), and sets *value to what its hook noted;
+ * see struct wait_noted. Signal-safe.
+ */
+bool wait_has_noted(const ucontext_t *context, long *value);
+
+/*
  * For code that does not show the number: returns the number of the system call that ended at the
  * pc of `context`, or UNKNOWN_CALL. `hooked`: the call that a hook noted; 0: none. *ends: the
  * thread was asked to end (pthread_cancel), and libc ends it if the call returns EINTR.
