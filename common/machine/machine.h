@@ -90,6 +90,9 @@ static inline void machine_fill(void *to, int c, size_t n_bytes);
 /* Address of the calling thread, as libc set it: a fixed distance from its variables. */
 static inline void *machine_thread_pointer(void);
 
+/* libc's structure of the calling thread, which has n_bytes. */
+static inline const void *machine_libc_thread(size_t n_bytes);
+
 /*
  * The register that leads to the thread's variables, which the program may have changed.
  * machine_set_base() returns false if it cannot be set. `is_direct`: what machine_has_direct_base()

@@ -159,6 +159,11 @@ static inline void *machine_thread_pointer(void)
 	return thread;
 }
 
+static inline const void *machine_libc_thread(size_t n_bytes)
+{
+	return (const char *)machine_thread_pointer() - n_bytes;
+}
+
 static inline bool machine_has_direct_base(void)
 {
 	return true;

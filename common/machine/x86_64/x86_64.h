@@ -118,6 +118,12 @@ static inline void *machine_thread_pointer(void)
 	return thread;
 }
 
+static inline const void *machine_libc_thread(size_t n_bytes)
+{
+	(void)n_bytes;
+	return machine_thread_pointer();
+}
+
 static inline bool machine_has_direct_base(void) /* rdfsbase and wrfsbase */
 {
 	enum { HWCAP2_FSGSBASE_BIT = 2 };

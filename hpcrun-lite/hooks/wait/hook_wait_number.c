@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- syscall() ---- */
@@ -111,8 +112,9 @@ static long number_on_stack(const ucontext_t *context)
 /* ---- cancellation ---- */
 
 /* libc describes its own structure for debuggers (nptl_db): bits, elements, offset in bytes. */
-static struct hook_next field = {"_thread_db_pthread_cancelhandling", NULL};
-static ptrdiff_t state_at; /* offset from the thread pointer; 0: not known */
+static struct hook_next field = {"_thread_db_pthread_cancelhandling", NULL},
+			all_bytes = {"_thread_db_sizeof_pthread", NULL};
+static uint32_t state_at, thread_bytes; /* offset of the field; of the structure. 0: not known */
 
 /*
  * Bits of that field, the same in all versions. CANCELLED: the thread was asked to end. NOT_NOW: it
@@ -123,27 +125,32 @@ enum { CANCELLED = 0x8, NOT_NOW = 0x1 | 0x10 | 0x20 };
 /* Before glibc 2.41, the signal that cancels a thread never returns into a wait. */
 static void find_state(void)
 {
-	const uint32_t *describes = hook_next_find(&field);
-	if (returns_to && describes && describes[0] == 32 && describes[1] == 1)
-		state_at = (ptrdiff_t)describes[2];
+	static struct hook_next version = {"gnu_get_libc_version", NULL};
+	enum { MINOR = 2, FIRST_MINOR = 41 }; /* "2.41" */
+	const char *(*const libc)(void) = (const char *(*)(void))hook_next_find(&version);
+	const uint32_t *describes = hook_next_find(&field), *n_bytes = hook_next_find(&all_bytes);
+	if (!libc || atoi(libc() + MINOR) < FIRST_MINOR || !describes || describes[0] != 32 ||
+	    describes[1] != 1 || !n_bytes)
+		return;
+	state_at = describes[2];
+	thread_bytes = *n_bytes;
 }
 
-static bool is_cancelled(void)
+bool wait_is_cancelled(const ucontext_t *context)
 {
-	const char *thread = machine_thread_pointer();
+	const char *thread = machine_libc_thread(thread_bytes);
 	uint32_t state;
-	if (!state_at)
+	long noted;
+	if (!state_at || wait_has_noted(context, &noted))
 		return false;
 	memcpy(&state, thread + state_at, sizeof state);
 	return (state & (CANCELLED | NOT_NOW)) == CANCELLED;
 }
 
-long wait_number_outside(const ucontext_t *context, long hooked, bool *ends)
+long wait_number_outside(const ucontext_t *context, long hooked)
 {
 	long noted;
-	const bool has_noted = wait_has_noted(context, &noted) && noted >= 0;
-	*ends = !has_noted && is_cancelled();
-	if (has_noted)
+	if (wait_has_noted(context, &noted) && noted >= 0)
 		return noted;
 	return hooked ? hooked : number_on_stack(context);
 }

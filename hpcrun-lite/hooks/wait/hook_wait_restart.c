@@ -60,11 +60,9 @@ long wait_interrupted(const ucontext_t *context, bool *has_returned)
 		return NO_CALL;
 	*has_returned = machine_result(context) != -EINTR;
 	const long number = wait_number_in_code(context, pc);
-	bool ends;
 	if (number == SYS_rt_sigprocmask && current.number == SYS_vfork)
 		return SYS_vfork; /* posix_spawn() blocked the signal until its child called exec */
-	return number == UNKNOWN_CALL ? wait_number_outside(context, current.number, &ends)
-				      : number;
+	return number == UNKNOWN_CALL ? wait_number_outside(context, current.number) : number;
 }
 
 static uint64_t span_ns(const struct timespec *t)
@@ -264,20 +262,24 @@ void wait_restart(ucontext_t *context)
 {
 	if (machine_result(context) != -EINTR || wait_mark_of(context) == WAIT_INTERRUPTED)
 		return;
-	long number = wait_number_in_code(context, machine_pc(context));
-	bool ends = false;
+	long number = wait_number_in_code(context, machine_pc(context)), first;
+	if (number == NO_CALL)
+		return;
+	bool has_first = wait_first_in_code(context, machine_pc(context), &first);
+	/* The code shows neither where libc makes calls for others, which it also ends. */
+	if ((number == UNKNOWN_CALL || !has_first) && wait_is_cancelled(context))
+		return;
 	if (number == UNKNOWN_CALL)
-		number = wait_number_outside(context, current.number, &ends);
+		number = wait_number_outside(context, current.number);
 	if (number != current.number)
 		current.start_ns = 0; /* the start belongs to another call */
-	if (number == NO_CALL || ends)
-		return;
-	long first;
-	const bool has_first = wait_first_in_code(context, machine_pc(context), &first) ||
-			       wait_has_noted(context, &first);
 	if (!has_first)
+		has_first = wait_has_noted(context, &first);
+	if (!has_first && number == current.number) {
 		first = current.first;
-	if ((!has_first && number != current.number) || !prepare_restart(number, context, &first)) {
+		has_first = true;
+	}
+	if (!has_first || !prepare_restart(number, context, &first)) {
 		if (machine_result(context) == -EINTR && !is_futex(number, context)) {
 			runtime_wait_cut_short(context);
 			wait_set_mark(context, WAIT_INTERRUPTED); /* counted once */
