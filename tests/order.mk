@@ -17,7 +17,8 @@ order_tests = tests/order/test_order_cct \
 	tests/order/test_order_nursery \
 	tests/order/test_order_recipe \
 	tests/order/test_order_store \
-	tests/order/test_order_torch
+	tests/order/test_order_torch \
+	tests/order/test_order_unload
 check_PROGRAMS += $(order_tests)
 TESTS += $(order_tests)
 tests_order_test_order_cct_SOURCES = tests/order/test_order_cct.c
@@ -60,3 +61,8 @@ tests_order_test_order_torch_CPPFLAGS = $(ORDER_CPPFLAGS)
 tests_order_test_order_torch_CFLAGS = $(HL_CFLAGS)
 tests_order_test_order_torch_LDFLAGS =
 tests_order_test_order_torch_LDADD = tests/order/liborder.la
+tests_order_test_order_unload_SOURCES = tests/order/test_order_unload.c
+tests_order_test_order_unload_CPPFLAGS = $(ORDER_CPPFLAGS)
+tests_order_test_order_unload_CFLAGS = $(HL_CFLAGS)
+tests_order_test_order_unload_LDFLAGS =
+tests_order_test_order_unload_LDADD = tests/order/liborder.la
