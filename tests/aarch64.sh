@@ -10,7 +10,8 @@
 # Skips with status 77 and a word where something is missing (packages.txt: aarch64). Prints TAP.
 #
 # Usage: tests/aarch64.sh [--sysroot DIR] BUILD AARCH64-BUILD
-#	--sysroot DIR  libraries of arm64; made if it does not exist (AARCH64-BUILD/sysroot)
+#	--sysroot DIR  libraries of arm64; made if it does not exist (AARCH64-BUILD/sysroot), and
+#	               DIR-trixie, with those of Debian 13
 
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
@@ -39,17 +40,21 @@ for tool in aarch64-linux-gnu-gcc aarch64-linux-gnu-g++; do
 	command -v "$tool" >/dev/null || skip "no $tool"
 done
 qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64) || skip "no qemu-aarch64"
-if [ ! -e "$sysroot/usr/bin/python3.11" ]; then
+# get RELEASE TO PYTHON PACKAGES: unpacks the packages of a minimal system, and these
+get() {
+	[ ! -e "$2/usr/bin/$3" ] || return 0
 	command -v debootstrap >/dev/null || skip "no debootstrap for the libraries of arm64"
 	[ "$(id -u)" -eq 0 ] || skip "debootstrap needs root"
-	include=libc6-dev,libelf-dev,libdwarf-dev,zlib1g-dev,libstdc++-12-dev,libgcc-12-dev
-	include=$include,libiberty-dev,libzydis-dev,libgomp1,libomp5-14,python3.11-minimal
-	debootstrap --arch=arm64 --foreign --variant=minbase --include="$include" bookworm \
-		"$sysroot" >"$build/debootstrap.log" 2>&1 || skip "see $build/debootstrap.log"
-	for package in "$sysroot"/var/cache/apt/archives/*.deb; do
-		dpkg -x "$package" "$sysroot" || skip "$package cannot be unpacked"
+	debootstrap --arch=arm64 --foreign --variant=minbase --include="$4" "$1" "$2" \
+		>"$build/debootstrap.log" 2>&1 || skip "see $build/debootstrap.log"
+	for package in "$2"/var/cache/apt/archives/*.deb; do
+		dpkg -x "$package" "$2" || skip "$package cannot be unpacked"
 	done
-fi
+}
+include=libc6-dev,libelf-dev,libdwarf-dev,zlib1g-dev,libstdc++-12-dev,libgcc-12-dev
+include=$include,libiberty-dev,libzydis-dev,libgomp1,libomp5-14,python3.11-minimal
+get bookworm "$sysroot" python3.11 "$include"
+get trixie "$sysroot-trixie" python3.13 python3.13-minimal
 
 log=$build/build.log
 (
@@ -158,13 +163,39 @@ def top():
         leaf(20000)
 top()
 EOF
-rm -rf "$T/run" "$T/db"
-"$qemu" -L "$sysroot" "$build/hpcrun-lite/hpcrun-lite" -o "$T/run" -e CPUTIME \
-	"$T/program" "$sysroot/usr/bin/python3.11" -S "$T/program.py" >"$T/out" 2>&1 &&
-	"$native/hpcprof-lite/hpcprof-lite" -q -o "$T/db" --to folded "$T/run" >>"$T/out" 2>&1
-awk '{ all += $NF } /<module>;top;leaf/ { right += $NF }
-	END { exit !(all > 0 && right > all / 2) }' "$T/db/folded/CPUTIME.folded" 2>>"$T/out"
-result $? "frames of Python 3.11" "$T/out"
+# measure ROOT EVENT PROGRAM...
+measure() {
+	rm -rf "$T/run" "$T/db"
+	root=$1 event=$2
+	shift 2
+	printf '#!/bin/sh\nexec "%s" -L "%s" "$@"\n' "$qemu" "$root" >"$T/program"
+	timeout 100 "$qemu" -L "$root" "$build/hpcrun-lite/hpcrun-lite" -o "$T/run" -e "$event" \
+		"$T/program" "$@"
+}
+
+# python ROOT NAME
+python() {
+	measure "$1" CPUTIME "$1/usr/bin/$2" -S "$T/program.py" >"$T/out" 2>&1 &&
+		"$native/hpcprof-lite/hpcprof-lite" -q -o "$T/db" --to folded "$T/run" \
+			>>"$T/out" 2>&1
+	awk '{ all += $NF } /<module>;top;leaf/ { right += $NF }
+		END { exit !(all > 0 && right > all / 2) }' "$T/db/folded/CPUTIME.folded" \
+		2>>"$T/out"
+	result $? "frames of $2" "$T/out"
+}
+python "$sysroot" python3.11
+python "$sysroot-trixie" python3.13
+
+# A thread that is cancelled in a wait ends, and does not wait on. glibc 2.41 has another way.
+aarch64-linux-gnu-gcc --sysroot="$sysroot" -D_GNU_SOURCE -I"$top" -O2 \
+	"$work/sacred/sacred_cancel.c" -pthread -o "$build/cancel" || exit 1
+for root in "$sysroot" "$sysroot-trixie"; do
+	for wait in poll nanosleep sem; do
+		measure "$root" REALTIME@f3000 "$build/cancel" cancel "$wait" 200
+	done >"$T/out" 2>&1
+	[ "$(grep -c ': 200 cancelled$' "$T/out")" -eq 3 ]
+	result $? "threads are cancelled in waits: ${root##*/}" "$T/out"
+done
 sh "$top/tests/aarch64_system.sh" "$build/system" >"$T/out" && status=0 || status=$?
 [ "$status" -eq 77 ] || result "$status" "tests on kernels of aarch64" "$T/out"
 echo "1..$n"

@@ -5,7 +5,8 @@
 # they write under qemu with what those of BUILD write. The structures of the golden binaries of
 # both machines are equal, byte for byte, and so is every output for RUN, a measurement of
 # aarch64. A tree of the same program built for x86-64 has the same call paths by name, and the
-# instructions in the page are those of llvm-objdump. Prints TAP.
+# instructions in the page are those of llvm-objdump. `main` of stripped programs is where nm has
+# it. Prints TAP.
 #
 # Usage: tests/aarch64_tools.sh QEMU SYSROOT BUILD AARCH64-BUILD RUN
 
@@ -62,6 +63,26 @@ for binary in "$top"/tests/golden/struct/*.so; do
 done
 [ ! -s "$T/differ" ] && [ "$n_compared" -gt 0 ]
 result $? "structures of $n_compared golden binaries are equal" "$T/differ"
+
+# main_of FLAGS...: compares main of a stripped program
+printf '%s\n' 'int helper(int n) { return n + 1; }' \
+	'int main(int n, char **v) { (void)v; return helper(n) == 0; }' >"$T/main.c"
+main_of() {
+	"$@" --sysroot="$sysroot" -O2 "$T/main.c" -o "$T/main" >"$T/log" 2>&1 || return
+	aarch64-linux-gnu-nm "$T/main" | sed -n 's/^0*\([0-9a-f]*\) T main$/0x\1/p' >"$T/theirs"
+	aarch64-linux-gnu-strip "$T/main" &&
+		here hpcstruct-lite -f --no-cache -o "$T/here" "$T/main" &&
+		"$native/hpcstruct-lite/hpcstruct-lite" --print "$T/here" |
+		sed -n 's/^function \(0x[0-9a-f]*\) main .*/\1/p' >"$T/ours"
+	[ -s "$T/ours" ] && diff "$T/ours" "$T/theirs" >>"$T/log" 2>&1
+	result $? "main of a stripped program: $*" "$T/log"
+}
+main_of aarch64-linux-gnu-gcc
+main_of aarch64-linux-gnu-gcc -no-pie
+main_of aarch64-linux-gnu-gcc -static
+main_of aarch64-linux-gnu-gcc -mbranch-protection=standard
+! command -v clang >/dev/null || ! command -v ld.lld >/dev/null ||
+	main_of clang --target=aarch64-linux-gnu -fuse-ld=lld
 
 # hpcprof-lite under qemu cannot start hpcstruct-lite, and only qemu finds the libraries of SYSROOT
 # where the measurement has them. So hpcstruct-lite of aarch64 makes the structures for both. The

@@ -11,13 +11,15 @@ tests_order_liborder_la_CFLAGS = $(HL_CFLAGS)
 tests_order_liborder_la_LDFLAGS =
 ORDER_CPPFLAGS = $(AM_CPPFLAGS) -fsanitize=thread -include $(top_srcdir)/tests/order/order_names.h
 order_tests = tests/order/test_order_cct \
+	tests/order/test_order_find \
 	tests/order/test_order_index \
 	tests/order/test_order_litmus \
 	tests/order/test_order_nursery \
 	tests/order/test_order_memory \
 	tests/order/test_order_recipe \
 	tests/order/test_order_store \
-	tests/order/test_order_torch
+	tests/order/test_order_torch \
+	tests/order/test_order_unload
 check_PROGRAMS += $(order_tests)
 TESTS += $(order_tests)
 tests_order_test_order_cct_SOURCES = tests/order/test_order_cct.c
@@ -25,6 +27,11 @@ tests_order_test_order_cct_CPPFLAGS = $(ORDER_CPPFLAGS)
 tests_order_test_order_cct_CFLAGS = $(HL_CFLAGS)
 tests_order_test_order_cct_LDFLAGS =
 tests_order_test_order_cct_LDADD = tests/order/liborder.la
+tests_order_test_order_find_SOURCES = tests/order/test_order_find.c
+tests_order_test_order_find_CPPFLAGS = $(ORDER_CPPFLAGS)
+tests_order_test_order_find_CFLAGS = $(HL_CFLAGS)
+tests_order_test_order_find_LDFLAGS =
+tests_order_test_order_find_LDADD = tests/order/liborder.la
 tests_order_test_order_index_SOURCES = tests/order/test_order_index.c
 tests_order_test_order_index_CPPFLAGS = $(ORDER_CPPFLAGS)
 tests_order_test_order_index_CFLAGS = $(HL_CFLAGS)
@@ -60,3 +67,8 @@ tests_order_test_order_torch_CPPFLAGS = $(ORDER_CPPFLAGS)
 tests_order_test_order_torch_CFLAGS = $(HL_CFLAGS)
 tests_order_test_order_torch_LDFLAGS =
 tests_order_test_order_torch_LDADD = tests/order/liborder.la
+tests_order_test_order_unload_SOURCES = tests/order/test_order_unload.c
+tests_order_test_order_unload_CPPFLAGS = $(ORDER_CPPFLAGS)
+tests_order_test_order_unload_CFLAGS = $(HL_CFLAGS)
+tests_order_test_order_unload_LDFLAGS =
+tests_order_test_order_unload_LDADD = tests/order/liborder.la

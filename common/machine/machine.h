@@ -90,6 +90,9 @@ static inline void machine_fill(void *to, int c, size_t n_bytes);
 /* Address of the calling thread, as libc set it: a fixed distance from its variables. */
 static inline void *machine_thread_pointer(void);
 
+/* libc's structure of the calling thread, which has n_bytes. */
+static inline const void *machine_libc_thread(size_t n_bytes);
+
 /*
  * The register that leads to the thread's variables, which the program may have changed.
  * machine_set_base() returns false if it cannot be set. `is_direct`: what machine_has_direct_base()
@@ -117,11 +120,10 @@ static inline long machine_result(const ucontext_t *context);
 static inline void machine_set_result(ucontext_t *context, long result);
 
 /*
- * Makes the system call before the pc begin again with the number and its arguments. Argument 0 is
- * `first` if machine_loses_first() says that the call itself does not keep it.
+ * Makes the system call before the pc begin again with the number and its arguments; argument 0 is
+ * `first`, because the result is in its register on some processors.
  */
 static inline void machine_call_again(ucontext_t *context, long number, long first);
-static inline bool machine_loses_first(void);
 
 /* The system call that libc makes instead of an older one. */
 static inline long machine_newer_call(long number);

@@ -282,6 +282,8 @@ static bool make_table(void)
 	if (!trylock_take(&objects.lock))
 		return false;
 	const unsigned turn = atomic_load_explicit(&objects.turn, memory_order_relaxed);
+	/* Release: a search that reads what is written here does not see an older turn. */
+	atomic_thread_fence(memory_order_release);
 	const bool is_made = fill(&objects.table[turn % 2], &objects.table[(turn + 1) % 2]);
 	if (is_made)
 		/* Release: a thread that reads the turn sees the complete table. */

@@ -102,8 +102,7 @@ const unsigned char hook_syscall_is_special[MACHINE_SPECIAL_CALLS] = {
 	[SYS_setuid] = 1,         [SYS_setreuid] = 1,         [SYS_setresuid] = 1,
 	[SYS_setfsuid] = 1,       [SYS_capset] = 1,           [SYS_chroot] = 1,
 	[SYS_clone] = 1,          MACHINE_OLDER_SPECIAL_CALLS};
-_Static_assert(offsetof(struct hook_next, function) == 8 &&
-		       offsetof(struct wait_noted, number) == 8,
+_Static_assert(offsetof(struct hook_next, function) == 8 && offsetof(struct wait_noted, value) == 8,
 	       "as in the assembly");
 MACHINE_HOOK_SYSCALL;
 

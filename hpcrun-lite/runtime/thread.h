@@ -48,8 +48,8 @@ struct thread {
 	/* The object whose function the thread runs, if a dlclose can unload it; else NULL. */
 	const struct link_map *map;
 	uintptr_t code;               /* that function */
-	_Atomic bool may_lose_code;   /* that object is being unloaded, or was */
-	bool has_lent_stack;          /* see sample_entry_begin() */
+	_Atomic uint32_t may_lose_code; /* that object is being unloaded, or was; see unload.c */
+	bool has_lent_stack;            /* see sample_entry_begin() */
 	uintptr_t base;               /* where the thread's variables are */
 	uintptr_t own_stack;          /* end of THREAD_OWN_STACK bytes for the handler */
 	struct sample_thread sample;

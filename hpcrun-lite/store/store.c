@@ -91,8 +91,9 @@ static uint8_t *carve(struct chunk *c, uint64_t n)
 	do
 		if (c->n_bytes - next < n)
 			return NULL;
+	/* Acquire: store_give_tail() may have written a header there. */
 	while (!atomic_compare_exchange_weak_explicit(&c->next, &next, next + n,
-						      memory_order_relaxed, memory_order_relaxed));
+						      memory_order_acquire, memory_order_relaxed));
 	store_raise_allocated(c->offset + next + n);
 	return c->base + next;
 }
@@ -102,9 +103,10 @@ static void retire(uint32_t i)
 {
 	struct chunk *c = &store.chunk[i];
 	uint64_t next = atomic_load_explicit(&c->next, memory_order_relaxed);
+	/* Acquire: as in carve(). */
 	while (next < c->n_bytes &&
 	       !atomic_compare_exchange_weak_explicit(&c->next, &next, c->n_bytes,
-						      memory_order_relaxed, memory_order_relaxed))
+						      memory_order_acquire, memory_order_relaxed))
 		;
 	if (next < c->n_bytes) {
 		store_raise_allocated(c->offset + c->n_bytes);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds `main` from the code at the entry point. The C library's _start (glibc,
- * sysdeps/x86_64/start.S) is the same few instructions in every program: it puts the address of
- * main into rdi and calls __libc_start_main. We do not guess: if there is any other instruction,
- * main is unknown. Test: tests/cli/struct/struct_start.sh.
+ * sysdeps/x86_64/start.S, sysdeps/aarch64/start.S) is the same few instructions in every program:
+ * it puts the address of main into the register of the first argument and calls
+ * __libc_start_main. We do not guess: if there is any other instruction, main is unknown. Tests:
+ * tests/cli/struct/struct_start.sh, tests/aarch64_tools.sh.
  */
 #include "hpcstruct-lite/image/image.h"
 
@@ -114,7 +115,8 @@ static bool word_at(const struct image *image, uint64_t slot, uint64_t *value)
 	size_t n_bytes;
 	if (find_relocation(image, slot, &r, &table)) {
 		*value = (uint64_t)r.r_addend;
-		return ELF64_R_TYPE(r.r_info) == R_X86_64_RELATIVE;
+		return ELF64_R_TYPE(r.r_info) ==
+		       (image->machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE);
 	}
 	const uint8_t *at = bytes_at(image, slot, &n_bytes);
 	if (!at || n_bytes < sizeof *value)
@@ -160,14 +162,12 @@ static bool call_is_plausible(const struct image *image, uint64_t target)
 	return ok;
 }
 
-bool image_find_main(const struct image *image, uint64_t *link_addr)
+static bool find_main_x86_64(const struct image *image, const uint8_t *code, size_t left,
+			     uint64_t *link_addr)
 {
-	size_t left;
 	uint64_t pc = image->entry, target = 0;
-	const uint8_t *code = image->machine == EM_X86_64 && image_is_code(image, pc)
-		? bytes_at(image, pc, &left) : NULL;
 	bool has_target = false, has_stack = false;
-	for (uint64_t end = pc + START_BYTES_MAX; code && pc < end;) {
+	for (uint64_t end = pc + START_BYTES_MAX; pc < end;) {
 		const struct form *f = find_form(code, left);
 		int32_t operand = 0;
 		if (!f)
@@ -193,4 +193,104 @@ bool image_find_main(const struct image *image, uint64_t *link_addr)
 			|| f->effect == LOAD_SLOT;
 	}
 	return false;
+}
+
+/* ---- aarch64 ---- */
+
+enum { WORD_BYTES = 4, NOP = 0xd503201f, BTI_C = 0xd503245f };
+
+/* What _start does beside loading addresses: everything but `add x2, sp, #8` is optional. */
+static const uint32_t fixed_words[] = {
+	NOP,        BTI_C,      0xd280001d, 0xd280001e, /* mov x29, #0; mov x30, #0 */
+	0xaa0003e5,                                     /* mov x5, x0 */
+	0xf94003e1,                                     /* ldr x1, [sp] */
+	0x910023e2,                                     /* add x2, sp, #8: the arguments of main */
+	0x910003e6,                                     /* mov x6, sp */
+	0xd2800003, 0xd2800004,                         /* mov x3, #0; mov x4, #0 */
+};
+
+static bool is_fixed(uint32_t word)
+{
+	for (size_t i = 0; i < sizeof fixed_words / sizeof fixed_words[0]; i++)
+		if (word == fixed_words[i])
+			return true;
+	return false;
+}
+
+static int64_t signed_field(uint32_t word, unsigned low, unsigned bits)
+{
+	return (int64_t)((uint64_t)word << (64 - low - bits)) >> (64 - bits);
+}
+
+/* Since glibc 2.34, code with a fixed address calls main through a jump, after nop or bti c. */
+static uint64_t behind_wrapper(const struct image *image, uint64_t target)
+{
+	uint32_t word[2];
+	size_t left;
+	const uint8_t *code = bytes_at(image, target, &left);
+	if (!code || left < sizeof word)
+		return target;
+	memcpy(word, code, sizeof word);
+	if ((word[0] != NOP && word[0] != BTI_C) || word[1] >> 26 != 0x05)
+		return target;
+	return target + WORD_BYTES + (uint64_t)(signed_field(word[1], 0, 26) * WORD_BYTES);
+}
+
+/* Follows an instruction that loads an address into x[to]. Returns false if it is another one. */
+static bool load_address(const struct image *image, uint64_t pc, uint32_t word, uint64_t *x)
+{
+	const uint64_t to = word & 31, from = word >> 5 & 31, n = word >> 10 & 0xfff;
+	if ((word & 0x1f000000) == 0x10000000) { /* adrp and adr */
+		const uint64_t distance =
+			(uint64_t)(signed_field(word, 5, 19) * 4 + (word >> 29 & 3));
+		x[to] = word >> 31 ? (pc & ~UINT64_C(0xfff)) + distance * 4096 : pc + distance;
+		return true;
+	}
+	if (from == to && (word & 0xffc00000) == 0x91000000) { /* add */
+		x[to] += n;
+		return true;
+	}
+	return from == to && (word & 0xffc00000) == 0xf9400000 /* ldr */
+	       && (word_at(image, x[to] + n * sizeof *x, &x[to]) || to != 0);
+}
+
+static bool find_main_aarch64(const struct image *image, const uint8_t *code, size_t left,
+			      uint64_t *link_addr)
+{
+	/* x0 for main; x3 and x4 for __libc_csu_init and __libc_csu_fini of older glibc */
+	uint64_t x[5] = {0};
+	bool has_target = false, has_stack = false;
+	for (uint64_t at = 0; at < START_BYTES_MAX && left - at >= WORD_BYTES; at += WORD_BYTES) {
+		const uint64_t pc = image->entry + at;
+		uint32_t word;
+		memcpy(&word, code + at, sizeof word);
+		const unsigned to = word & 31;
+		has_stack |= word == 0x910023e2;
+		if (word >> 26 == 0x25) { /* bl */
+			*link_addr = behind_wrapper(image, x[0]);
+			return has_target && has_stack && image_is_code(image, *link_addr) &&
+			       call_is_plausible(image, pc + (uint64_t)(signed_field(word, 0, 26) *
+									WORD_BYTES));
+		}
+		if (is_fixed(word))
+			continue;
+		if ((to != 0 && to != 3 && to != 4) || !load_address(image, pc, word, x))
+			return false;
+		has_target |= to == 0;
+	}
+	return false;
+}
+
+bool image_find_main(const struct image *image, uint64_t *link_addr)
+{
+	size_t left = 0;
+	const uint8_t *code =
+		image_is_code(image, image->entry) ? bytes_at(image, image->entry, &left) : NULL;
+	if (!code)
+		return false;
+	switch (image->machine) {
+	case EM_X86_64: return find_main_x86_64(image, code, left, link_addr);
+	case EM_AARCH64: return find_main_aarch64(image, code, left, link_addr);
+	default: return false;
+	}
 }

@@ -52,6 +52,7 @@ static struct thread {
 	struct view now, acquired, released;
 	struct range pending; /* a plain store that happens after the call; n 0: none */
 	uint64_t history;     /* a hash of all it has read */
+	bool is_racing;       /* its last access may have raced */
 } threads[ORDER_THREADS_MOST];
 
 static struct location location[LOCATIONS];
@@ -216,10 +217,34 @@ static void record(struct location *l, int access)
 
 /* ---- reading and writing ---- */
 
-/* The n-th of the stores from place `from` on. */
+static bool is_within(const struct view *v, const struct view *other, const struct location *l)
+{
+	for (unsigned i = 0; i < n_locations; i++)
+		if (&location[i] != l && place(v, &location[i]) > place(other, &location[i]))
+			return false;
+	for (unsigned i = 0; i < ORDER_THREADS_MOST; i++)
+		if (v->clock[i] > other->clock[i])
+			return false;
+	return true;
+}
+
+/*
+ * One of the stores from place `from` on. Not one with the value of an older one that says as
+ * little about other places: whatever follows can follow that one, too.
+ */
 static unsigned choose_store(const struct location *l, unsigned from)
 {
-	return l->in_order[from + order_choose(l->n - from)];
+	unsigned store[STORES], n = 0;
+	for (unsigned at = from; at < l->n; at++) {
+		const struct store *s = &l->store[l->in_order[at]];
+		unsigned k = 0;
+		while (k < n && !(l->store[store[k]].value == s->value &&
+				  is_within(&l->store[store[k]].view, &s->view, l)))
+			k++;
+		if (k == n)
+			store[n++] = l->in_order[at];
+	}
+	return store[order_choose(n)];
 }
 
 static void take_read(struct location *l, unsigned store, int order)
@@ -278,6 +303,23 @@ static void insert_somewhere(struct location *l, uint64_t value, int order)
 	insert(l, place[order_choose(n)], value, order, NULL);
 }
 
+static void switch_before_atomic(void)
+{
+	threads[order_thread].is_racing = false;
+	order_switch();
+}
+
+/*
+ * Plain accesses that race are one step if no atomic one is between them. What another thread does
+ * meanwhile it can as well do before: a load may still read the older stores.
+ */
+static void switch_before_race(void)
+{
+	if (!threads[order_thread].is_racing)
+		order_switch();
+	threads[order_thread].is_racing = true;
+}
+
 void model_settle(void)
 {
 	struct thread *t = &threads[order_thread];
@@ -291,7 +333,7 @@ void model_settle(void)
 	t->pending.n = 0;
 	for (unsigned i = 0; i < n; i++) {
 		if (l[i]->may_race)
-			order_switch();
+			switch_before_race();
 		record(l[i], PLAIN_WRITE);
 		insert_somewhere(l[i], value[i], RELAXED);
 	}
@@ -311,7 +353,7 @@ void model_read(uintptr_t at, size_t n)
 	for (size_t k = 0; k < n; k += l[n_read++]->n_bytes) {
 		struct location *x = l[n_read] = location_of(at + k, n - k);
 		if (x->may_race)
-			order_switch();
+			switch_before_race();
 		record(x, PLAIN_READ);
 		const unsigned from = first_readable(x, RELAXED),
 			       store = x->may_race ? choose_store(x, from) : x->in_order[from];
@@ -341,7 +383,7 @@ uint64_t model_load(uintptr_t at, unsigned n, int order)
 		return peek(at, n);
 	model_settle();
 	struct location *l = atomic_location(at, n);
-	order_switch();
+	switch_before_atomic();
 	record(l, ATOMIC_READ);
 	const unsigned store = choose_store(l, first_readable(l, order));
 	take_read(l, store, order);
@@ -356,7 +398,7 @@ void model_store(uintptr_t at, unsigned n, uint64_t value, int order)
 	}
 	model_settle();
 	struct location *l = atomic_location(at, n);
-	order_switch();
+	switch_before_atomic();
 	record(l, ATOMIC_WRITE);
 	insert_somewhere(l, value, order);
 }
@@ -381,7 +423,7 @@ uint64_t model_change(uintptr_t at, unsigned n, uint64_t (*change)(uint64_t, uin
 	model_settle();
 	struct location *l = atomic_location(at, n);
 	unsigned store[STORES];
-	order_switch();
+	switch_before_atomic();
 	record(l, ATOMIC_READ);
 	record(l, ATOMIC_WRITE);
 	const unsigned n_stores = changeable(l, order, NULL, store);
@@ -398,7 +440,7 @@ bool model_compare(uintptr_t at, unsigned n, uint64_t *expected, uint64_t value,
 	model_settle();
 	struct location *l = atomic_location(at, n);
 	unsigned store[STORES];
-	order_switch();
+	switch_before_atomic();
 	record(l, ATOMIC_READ);
 	const unsigned n_stores = changeable(l, order, expected, store);
 	const struct store *s = &l->store[store[order_choose(n_stores)]];
@@ -415,7 +457,7 @@ bool model_compare(uintptr_t at, unsigned n, uint64_t *expected, uint64_t value,
 void model_fence(int order)
 {
 	model_settle();
-	order_switch();
+	switch_before_atomic();
 	struct thread *t = &threads[order_thread];
 	note(t, (unsigned)order);
 	if (order != RELAXED && order != RELEASE)

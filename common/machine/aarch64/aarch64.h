@@ -159,6 +159,11 @@ static inline void *machine_thread_pointer(void)
 	return thread;
 }
 
+static inline const void *machine_libc_thread(size_t n_bytes)
+{
+	return (const char *)machine_thread_pointer() - n_bytes;
+}
+
 static inline bool machine_has_direct_base(void)
 {
 	return true;
@@ -236,13 +241,10 @@ static inline void machine_set_result(ucontext_t *context, long result)
 static inline void machine_call_again(ucontext_t *context, long number, long first)
 {
 	context->uc_mcontext.pc -= MACHINE_CALL_BYTES;
-	context->uc_mcontext.regs[8] = (unsigned long long)number;
+	/* what else is in x8 stays: see hooks/wait */
+	context->uc_mcontext.regs[8] =
+		(context->uc_mcontext.regs[8] & ~UINT64_C(0xffffffff)) | (uint32_t)number;
 	context->uc_mcontext.regs[0] = (unsigned long long)first;
-}
-
-static inline bool machine_loses_first(void)
-{
-	return true;
 }
 
 static inline long machine_newer_call(long number)
@@ -256,16 +258,19 @@ static inline long machine_newer_call(long number)
 	}
 }
 
-/* A system call keeps its number in x8, so any number there may be one. */
+/*
+ * A system call keeps its number in x8, so any number there may be one. The kernel takes the lower
+ * half.
+ */
 static inline long machine_number_again(const ucontext_t *context)
 {
-	return (long)context->uc_mcontext.regs[8];
+	return (int32_t)context->uc_mcontext.regs[8];
 }
 
 static inline bool machine_may_have_called(const ucontext_t *context)
 {
 	enum { NUMBERS = 1024 };
-	return context->uc_mcontext.regs[8] < NUMBERS;
+	return (uint32_t)context->uc_mcontext.regs[8] < NUMBERS;
 }
 
 static inline bool machine_may_call_again(const ucontext_t *context)

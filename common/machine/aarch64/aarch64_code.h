@@ -143,8 +143,8 @@
 		".size " #name ", .-" #name "\n")
 
 /*
- * All arguments are in registers. The number of a call that was interrupted is in x8, so it need
- * not be noted.
+ * All arguments are in registers. The number of a call that was interrupted is in x8, so its
+ * argument 0 is noted instead.
  */
 #define MACHINE_SPECIAL_CALLS 282
 #define MACHINE_OLDER_SPECIAL_CALLS
@@ -167,6 +167,12 @@
 		"cbnz x2, 2f\n" /* without a stack, the child returns from here */ \
 		"3: b hook_syscall_special\n" \
 		"2:\n" \
+		"adrp x16, :gottprel:wait_noted\n" \
+		"ldr x16, [x16, #:gottprel_lo12:wait_noted]\n" \
+		"mrs x17, tpidr_el0\n" \
+		"add x16, x16, x17\n" \
+		"mov x17, sp\n" \
+		"stp x17, x1, [x16]\n" \
 		"adrp x16, hook_syscall_next+8\n" \
 		"ldr x16, [x16, #:lo12:hook_syscall_next+8]\n" \
 		"cbz x16, 1f\n" \

@@ -118,6 +118,12 @@ static inline void *machine_thread_pointer(void)
 	return thread;
 }
 
+static inline const void *machine_libc_thread(size_t n_bytes)
+{
+	(void)n_bytes;
+	return machine_thread_pointer();
+}
+
 static inline bool machine_has_direct_base(void) /* rdfsbase and wrfsbase */
 {
 	enum { HWCAP2_FSGSBASE_BIT = 2 };
@@ -209,12 +215,7 @@ static inline void machine_call_again(ucontext_t *context, long number, long fir
 	greg_t *reg = context->uc_mcontext.gregs;
 	reg[REG_RIP] -= MACHINE_CALL_BYTES;
 	reg[REG_RAX] = number;
-	(void)first;
-}
-
-static inline bool machine_loses_first(void)
-{
-	return false;
+	reg[REG_RDI] = first;
 }
 
 static inline long machine_newer_call(long number)

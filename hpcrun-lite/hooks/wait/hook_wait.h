@@ -52,13 +52,14 @@ void wait_begin(int number, int is_timed, long first);
 void wait_end(void);
 
 /*
- * The last call of syscall() in the thread; its hook writes `sp` first. A signal handler that makes
- * such calls has another stack pointer. If a signal arrives between the two writes, the stack
- * pointers do not match and nobody uses the number.
+ * The last call of syscall() in the thread: its number, or its argument 0 if the processor keeps
+ * the number. The hook writes `sp` first. A signal handler that makes such calls has another stack
+ * pointer. If a signal arrives between the two writes, the stack pointers do not match and nobody
+ * uses the value.
  */
 struct wait_noted {
 	uintptr_t sp;
-	long number;
+	long value;
 };
 extern __thread struct wait_noted wait_noted;
 

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- syscall() ---- */
@@ -24,14 +25,15 @@ __thread struct wait_noted wait_noted;
 static struct hook_next libc_syscall = {"syscall", NULL};
 
 /* libc's function moves the number into place and makes the call, all in a few instructions. */
-static long number_noted(uintptr_t pc, uintptr_t sp)
+bool wait_has_noted(const ucontext_t *context, long *value)
 {
 	enum { CODE_BYTES = 64 };
 	/* relaxed: set at the start */
 	const uintptr_t code =
 		(uintptr_t)atomic_load_explicit(&libc_syscall.function, memory_order_relaxed);
-	return code && pc - code < CODE_BYTES && wait_noted.sp == sp ? wait_noted.number
-								     : UNKNOWN_CALL;
+	*value = wait_noted.value;
+	return code && machine_pc(context) - code < CODE_BYTES &&
+	       wait_noted.sp == machine_sp(context);
 }
 
 /* ---- libc's function for calls that can be cancelled ---- */
@@ -110,8 +112,9 @@ static long number_on_stack(const ucontext_t *context)
 /* ---- cancellation ---- */
 
 /* libc describes its own structure for debuggers (nptl_db): bits, elements, offset in bytes. */
-static struct hook_next field = {"_thread_db_pthread_cancelhandling", NULL};
-static ptrdiff_t state_at; /* offset from the thread pointer; 0: not known */
+static struct hook_next field = {"_thread_db_pthread_cancelhandling", NULL},
+			all_bytes = {"_thread_db_sizeof_pthread", NULL};
+static uint32_t state_at, thread_bytes; /* offset of the field; of the structure. 0: not known */
 
 /*
  * Bits of that field, the same in all versions. CANCELLED: the thread was asked to end. NOT_NOW: it
@@ -122,26 +125,32 @@ enum { CANCELLED = 0x8, NOT_NOW = 0x1 | 0x10 | 0x20 };
 /* Before glibc 2.41, the signal that cancels a thread never returns into a wait. */
 static void find_state(void)
 {
-	const uint32_t *describes = hook_next_find(&field);
-	if (returns_to && describes && describes[0] == 32 && describes[1] == 1)
-		state_at = (ptrdiff_t)describes[2];
+	static struct hook_next version = {"gnu_get_libc_version", NULL};
+	enum { MINOR = 2, FIRST_MINOR = 41 }; /* "2.41" */
+	const char *(*const libc)(void) = (const char *(*)(void))hook_next_find(&version);
+	const uint32_t *describes = hook_next_find(&field), *n_bytes = hook_next_find(&all_bytes);
+	if (!libc || atoi(libc() + MINOR) < FIRST_MINOR || !describes || describes[0] != 32 ||
+	    describes[1] != 1 || !n_bytes)
+		return;
+	state_at = describes[2];
+	thread_bytes = *n_bytes;
 }
 
-static bool is_cancelled(void)
+bool wait_is_cancelled(const ucontext_t *context)
 {
-	const char *thread = machine_thread_pointer();
+	const char *thread = machine_libc_thread(thread_bytes);
 	uint32_t state;
-	if (!state_at)
+	long noted;
+	if (!state_at || wait_has_noted(context, &noted))
 		return false;
 	memcpy(&state, thread + state_at, sizeof state);
 	return (state & (CANCELLED | NOT_NOW)) == CANCELLED;
 }
 
-long wait_number_outside(const ucontext_t *context, long hooked, bool *ends)
+long wait_number_outside(const ucontext_t *context, long hooked)
 {
-	const long noted = number_noted(machine_pc(context), machine_sp(context));
-	*ends = noted < 0 && is_cancelled();
-	if (noted >= 0)
+	long noted;
+	if (wait_has_noted(context, &noted) && noted >= 0)
 		return noted;
 	return hooked ? hooked : number_on_stack(context);
 }

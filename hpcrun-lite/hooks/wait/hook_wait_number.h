@@ -12,11 +12,21 @@
 void wait_number_start(void);
 
 /*
- * For code that does not show the number: returns the number of the system call that ended at the
- * pc of `context`, or UNKNOWN_CALL. `hooked`: the call that a hook noted; 0: none. *ends: the
- * thread was asked to end (pthread_cancel), and libc ends it if the call returns EINTR.
- * Signal-safe.
+ * Returns true if the system call was made by syscall(), and sets *value to what its hook noted;
+ * see struct wait_noted. Signal-safe.
  */
-long wait_number_outside(const ucontext_t *context, long hooked, bool *ends);
+bool wait_has_noted(const ucontext_t *context, long *value);
+
+/*
+ * For code that does not show the number: returns the number of the system call that ended at the
+ * pc of `context`, or UNKNOWN_CALL. `hooked`: the call that a hook noted; 0: none. Signal-safe.
+ */
+long wait_number_outside(const ucontext_t *context, long hooked);
+
+/*
+ * Returns true if the thread was asked to end (pthread_cancel), and libc ends it if the call
+ * returns EINTR. `context`: in a call that can be cancelled, or in syscall(). Signal-safe.
+ */
+bool wait_is_cancelled(const ucontext_t *context);
 
 #endif

@@ -23,7 +23,7 @@
 /* The thread's current wait. Written outside of handlers and by handlers of the same thread. */
 static _Thread_local struct {
 	volatile int number;          /* of the system call; 0: none */
-	volatile long first;          /* its argument 0, if machine_loses_first() */
+	volatile long first;          /* its argument 0 */
 	/* CLOCK_MONOTONIC; 0: the call does not wait for a span of time */
 	volatile uint64_t start_ns;
 	volatile uint64_t deadline_ns;/* 0: not interrupted yet */
@@ -34,8 +34,7 @@ void wait_begin(int number, int is_timed, long first)
 {
 	current.deadline_ns = 0;
 	current.start_ns = is_timed ? clock_mono_ns() : 0;
-	if (machine_loses_first())
-		current.first = first;
+	current.first = first;
 	current.number = (int)machine_newer_call(number);
 }
 
@@ -61,11 +60,9 @@ long wait_interrupted(const ucontext_t *context, bool *has_returned)
 		return NO_CALL;
 	*has_returned = machine_result(context) != -EINTR;
 	const long number = wait_number_in_code(context, pc);
-	bool ends;
 	if (number == SYS_rt_sigprocmask && current.number == SYS_vfork)
 		return SYS_vfork; /* posix_spawn() blocked the signal until its child called exec */
-	return number == UNKNOWN_CALL ? wait_number_outside(context, current.number, &ends)
-				      : number;
+	return number == UNKNOWN_CALL ? wait_number_outside(context, current.number) : number;
 }
 
 static uint64_t span_ns(const struct timespec *t)
@@ -157,12 +154,12 @@ static bool restart_sleep(ucontext_t *context)
 }
 
 /* The same for the older call, which libc's sleep() made before glibc 2.31. */
-static bool restart_nanosleep(ucontext_t *context)
+static bool restart_nanosleep(const ucontext_t *context, long *first)
 {
 	const long left = machine_argument(context, 1);
 	if (!left)
 		return false;
-	machine_set_argument(context, 0, left);
+	*first = left;
 	return true;
 }
 
@@ -192,9 +189,8 @@ static long timeout_error(long number, long fd)
  * A restarted call starts the socket's time-out again, so we keep our own deadline. A signal after
  * the deadline ends the call as the kernel would.
  */
-static bool restart_socket(long number, ucontext_t *context, bool sends)
+static bool restart_socket(long number, ucontext_t *context, long fd, bool sends)
 {
-	const long fd = machine_argument(context, 0);
 	const uint64_t span = socket_span_ns(fd, sends);
 	if (span && left_of_unseen(context, span))
 		return true;
@@ -205,10 +201,10 @@ static bool restart_socket(long number, ucontext_t *context, bool sends)
 }
 
 /*
- * Changes the registers so that the call continues as if it had not been interrupted. Returns false
- * if that is not possible.
+ * Changes the registers, and *first for argument 0, so that the call continues as if it had not
+ * been interrupted. Returns false if that is not possible.
  */
-static bool prepare_restart(long number, ucontext_t *context)
+static bool prepare_restart(long number, ucontext_t *context, long *first)
 {
 	switch (number) {
 	case SYS_select: /* the kernel updates the remaining time in place, or there is none */
@@ -226,7 +222,7 @@ static bool prepare_restart(long number, ucontext_t *context)
 	case SYS_semtimedop: return restart_span(context, 3);
 	case SYS_rt_sigtimedwait: return restart_span(context, 2);
 	case SYS_clock_nanosleep: return restart_sleep(context);
-	case SYS_nanosleep: return restart_nanosleep(context);
+	case SYS_nanosleep: return restart_nanosleep(context, first);
 	case SYS_futex:
 		return (machine_argument(context, 1) & FUTEX_CMD_MASK) ==
 		       FUTEX_WAIT_BITSET; /* waits until a point in time */
@@ -238,14 +234,14 @@ static bool prepare_restart(long number, ucontext_t *context)
 	case SYS_recvmsg:
 	case SYS_recvmmsg:
 	case SYS_accept:
-	case SYS_accept4: return restart_socket(number, context, false);
+	case SYS_accept4: return restart_socket(number, context, *first, false);
 	case SYS_write:
 	case SYS_writev:
 	case SYS_sendto:
 	case SYS_sendmsg:
 	case SYS_sendmmsg:
 	case SYS_sendfile:
-	case SYS_connect: return restart_socket(number, context, true);
+	case SYS_connect: return restart_socket(number, context, *first, true);
 	default: return false;
 	}
 }
@@ -266,21 +262,31 @@ void wait_restart(ucontext_t *context)
 {
 	if (machine_result(context) != -EINTR || wait_mark_of(context) == WAIT_INTERRUPTED)
 		return;
-	long number = wait_number_in_code(context, machine_pc(context));
-	bool ends = false;
+	long number = wait_number_in_code(context, machine_pc(context)), first;
+	if (number == NO_CALL)
+		return;
+	bool has_first = wait_first_in_code(context, machine_pc(context), &first);
+	/* The code shows neither where libc makes calls for others, which it also ends. */
+	if ((number == UNKNOWN_CALL || !has_first) && wait_is_cancelled(context))
+		return;
 	if (number == UNKNOWN_CALL)
-		number = wait_number_outside(context, current.number, &ends);
+		number = wait_number_outside(context, current.number);
 	if (number != current.number)
 		current.start_ns = 0; /* the start belongs to another call */
-	if (number == NO_CALL || ends)
-		return;
-	if ((machine_loses_first() && number != current.number) ||
-	    !prepare_restart(number, context)) {
-		if (machine_result(context) == -EINTR && !is_futex(number, context))
+	if (!has_first)
+		has_first = wait_has_noted(context, &first);
+	if (!has_first && number == current.number) {
+		first = current.first;
+		has_first = true;
+	}
+	if (!has_first || !prepare_restart(number, context, &first)) {
+		if (machine_result(context) == -EINTR && !is_futex(number, context)) {
 			runtime_wait_cut_short(context);
+			wait_set_mark(context, WAIT_INTERRUPTED); /* counted once */
+		}
 		return;
 	}
-	machine_call_again(context, number, current.first);
+	machine_call_again(context, number, first);
 	wait_set_mark(context, WAIT_RESTARTED);
 }
 

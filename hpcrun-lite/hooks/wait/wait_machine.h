@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What restarting a system call needs to know about the processor, beyond common/machine. A context
- * can carry a mark from one signal to the next, because the thread's registers keep it, or because
- * the thread remembers where it was. Each processor has a folder. Signal-safe. Tests:
+ * can carry a mark from one signal to the next, in a register that the call keeps or overwrites.
+ * Each processor has a folder. Signal-safe. Tests:
  * tests/cli/sacred/sacred_wait.sh, tests/cli/sacred/sacred_cancel.sh.
  */
 #ifndef HPCRUN_LITE_HOOKS_WAIT_WAIT_MACHINE_H
@@ -17,6 +17,12 @@ enum { NO_CALL = -1, UNKNOWN_CALL = -2 };
  * call keeps. NO_CALL: no system call is there. UNKNOWN_CALL: nothing shows the number.
  */
 long wait_number_in_code(const ucontext_t *context, uintptr_t pc);
+
+/*
+ * Finds argument 0 of that call. Returns false if the call has overwritten it and the code does not
+ * show where else it is.
+ */
+bool wait_first_in_code(const ucontext_t *context, uintptr_t pc, long *first);
 
 enum wait_mark {
 	WAIT_NOT_MARKED,

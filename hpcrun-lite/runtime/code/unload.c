@@ -70,7 +70,7 @@ void unload_thread_begins(struct thread *t, const struct thread_room *room)
 {
 	t->code = room->code;
 	t->map = t->code ? unloadable(t->code) : NULL;
-	atomic_store_explicit(&t->may_lose_code, false, memory_order_relaxed);
+	atomic_store_explicit(&t->may_lose_code, 0, memory_order_relaxed);
 	if (t->map)
 		atomic_store_explicit(&has_threads, true, memory_order_relaxed);
 }
@@ -81,11 +81,14 @@ static bool is_alive(const struct thread *t)
 }
 
 /*
- * Number of dlclose calls that have not ended, in several threads or nested. A call that a
+ * Calls of dlclose: the lower half is the number of those that have not ended, in several threads
+ * or nested; the upper half is the number of all, and so the id of the last one. A call that a
  * destructor left by a jump stays counted forever, which only costs samples of the threads that it
  * flagged.
  */
-static _Atomic unsigned n_unloading;
+static _Atomic uint64_t unloads;
+#define A_CALL (UINT64_C(1) << 32)
+#define IS_LOST UINT32_MAX /* instead of an id */
 
 static bool is_gone(const struct thread *t)
 {
@@ -100,9 +103,8 @@ static bool is_gone(const struct thread *t)
  */
 static void find_lost_threads(void)
 {
-	/* Relaxed: flags that other calls set at the same time stay set until those calls end. */
-	const bool is_last =
-		atomic_fetch_sub_explicit(&n_unloading, 1, memory_order_relaxed) == 1;
+	const uint64_t now = atomic_fetch_sub_explicit(&unloads, 1, memory_order_relaxed);
+	const bool is_last = (uint32_t)now == 1;
 	bool has_lost = false;
 	for (struct thread *t = thread_first(); t && runtime_may_lose_code(); t = t->next_made) {
 		if (!is_alive(t) || !t->map)
@@ -112,8 +114,14 @@ static void find_lost_threads(void)
 			t->map = NULL;
 		has_lost |= is_lost;
 		/* Relaxed: a sample that still sees the old flag is only lost. */
-		if (is_lost || is_last)
-			atomic_store_explicit(&t->may_lose_code, is_lost, memory_order_relaxed);
+		uint32_t id = atomic_load_explicit(&t->may_lose_code, memory_order_relaxed);
+		if (is_lost)
+			atomic_store_explicit(&t->may_lose_code, IS_LOST, memory_order_relaxed);
+		else if (is_last &&
+			 id <= now / A_CALL) /* not that of a call that has begun since */
+			atomic_compare_exchange_strong_explicit(&t->may_lose_code, &id, 0,
+								memory_order_relaxed,
+								memory_order_relaxed);
 	}
 	if (has_lost && process_is_alive())
 		runtime_note("threads wait in a library that was unloaded (dlclose): they are not "
@@ -126,10 +134,10 @@ bool runtime_may_lose_code(void)
 }
 
 /*
- * Sets the flag of each other thread that began in `map`. Returns true if they all sleep, and so
- * are not inside a sample.
+ * Flags each other thread that began in `map` with the call's id. Returns true if they all sleep,
+ * and so are not inside a sample.
  */
-static bool hold_all(const struct link_map *map)
+static bool hold_all(const struct link_map *map, uint32_t id)
 {
 	bool sleep = true;
 	for (struct thread *t = thread_first(); t; t = t->next_made) {
@@ -137,9 +145,11 @@ static bool hold_all(const struct link_map *map)
 			continue;
 		/*
 		 * The thread sees the flag before it sleeps again, or when it next enters the
-		 * kernel.
+		 * kernel. The fence: if it sleeps now, it sees the flag when it wakes, because the
+		 * kernel has a full barrier there.
 		 */
-		atomic_store_explicit(&t->may_lose_code, true, memory_order_seq_cst);
+		atomic_store_explicit(&t->may_lose_code, id, memory_order_relaxed);
+		atomic_thread_fence(memory_order_seq_cst);
 		sleep &= is_asleep(t->tid);
 	}
 	return sleep;
@@ -155,8 +165,10 @@ static void hold_threads(const struct link_map *map)
 	enum { MOST_NS = 20000000, PAUSE_NS = 50000 };
 	const struct timespec pause = {0, PAUSE_NS};
 	const uint64_t start_ns = clock_mono_ns();
-	atomic_fetch_add_explicit(&n_unloading, 1, memory_order_relaxed);
-	while (map && !hold_all(map) && clock_mono_ns() - start_ns < MOST_NS)
+	const uint64_t before =
+		atomic_fetch_add_explicit(&unloads, A_CALL + 1, memory_order_relaxed);
+	const uint32_t id = (uint32_t)(before / A_CALL) + 1;
+	while (map && !hold_all(map, id) && clock_mono_ns() - start_ns < MOST_NS)
 		sys_call4(SYS_nanosleep, (long)&pause, 0, 0, 0);
 }
 

@@ -2,6 +2,7 @@
 /* See wait_sample.h. Must not wait or allocate. */
 #include "hpcrun-lite/runtime/waits/wait_sample.h"
 
+#include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/waits/wait_object.h"
 
@@ -88,6 +89,10 @@ bool runtime_find_return(const ucontext_t *context, uintptr_t pc, uint64_t *sp)
 
 void runtime_wait_cut_short(const ucontext_t *context)
 {
-	if (!unwind_is_go(machine_pc(context)))
+	const uintptr_t pc = machine_pc(context);
+	uintptr_t lo, hi;
+	module_own_range(&lo,
+			 &hi); /* a call of ours is made again: fallocate, when the file grows */
+	if ((pc < lo || pc >= hi) && !unwind_is_go(pc))
 		runtime_count_loss(MSR_LOSS_WAIT);
 }

@@ -62,11 +62,6 @@ rm -rf "$T/m"
 mv "$T/m-all-offcpu" "$T/m"
 sacred_sampled "waits, with OFFCPU: the measurement is sound"
 as_alone "no signal of ours is left behind" blocked-offcpu blocked
-if [ "$(uname -m)" = aarch64 ]; then
-	skip "calls that the kernel does not restart" "the kernel loses their first argument"
-	done_testing
-	exit
-fi
 as_alone "time-outs of sockets expire, with OFFCPU" rarely-offcpu rarely
 as_alone "time-outs of sockets expire, with REALTIME" rarely-real rarely
 as_alone "in a thread, too" thread-offcpu rarely

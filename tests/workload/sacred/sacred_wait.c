@@ -329,7 +329,8 @@ static int wait_in_a_row(void)
 		const ssize_t n = recv(ends[0], &byte, 1, 0);
 		n_early += n >= 0 || now_us(CLOCK_MONOTONIC) - start < LEAST_US;
 	}
-	printf("%d time-outs, %d TOO EARLY\n", N, n_early);
+	/* a deadline of the call before makes most of them early; a slow emulator makes a few */
+	printf("%d time-outs, %s TOO EARLY\n", N, n_early > N / 20 ? "MANY" : "few or none");
 	close(ends[0]);
 	wait(NULL);
 	return 0;

@@ -86,6 +86,13 @@ long wait_number_in_code(const ucontext_t *context, uintptr_t pc)
 	return number;
 }
 
+bool wait_first_in_code(const ucontext_t *context, uintptr_t pc, long *first)
+{
+	(void)pc;
+	*first = machine_argument(context, 0);
+	return true;
+}
+
 /*
  * The system call instruction overwrites rcx, so our handlers use it to mark a context. The values
  * cannot be addresses. The assembly keeps them out of rcx itself: what we leave there may still be
