@@ -28,6 +28,7 @@ hpcrun_lite_hpcrun_lite_attach_SOURCES = \
 	common/safe/library_symbol.c common/safe/library_symbol.h \
 	hpcrun-lite/config/attach.h \
 	hpcrun-lite/launch/attach/attach_main.c \
+	hpcrun-lite/launch/attach/frame.c hpcrun-lite/launch/attach/frame.h \
 	hpcrun-lite/launch/attach/inject.c hpcrun-lite/launch/attach/inject.h \
 	hpcrun-lite/launch/attach/remote.c hpcrun-lite/launch/attach/remote.h \
 	hpcrun-lite/launch/attach/safe_place.c hpcrun-lite/launch/attach/safe_place.h \

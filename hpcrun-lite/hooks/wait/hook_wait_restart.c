@@ -144,14 +144,17 @@ static bool restart_span(ucontext_t *context, unsigned argument)
 	return true;
 }
 
-/* The kernel wrote the remaining time to the address in the fourth argument; use it as the span. */
+/*
+ * The kernel wrote the remaining time to the address in the fourth argument; use it as the span.
+ * Our hooks see to it that there is one, but in a sleep that was there before us.
+ */
 static bool restart_sleep(ucontext_t *context)
 {
 	const long left = machine_argument(context, 3);
 	if (machine_argument(context, 1) & TIMER_ABSTIME)
 		return true;
 	if (!left)
-		return false;
+		return restart_span(context, 2);
 	machine_set_argument(context, 2, left);
 	return true;
 }
@@ -161,7 +164,7 @@ static bool restart_nanosleep(ucontext_t *context)
 {
 	const long left = machine_argument(context, 1);
 	if (!left)
-		return false;
+		return restart_span(context, 0);
 	machine_set_argument(context, 0, left);
 	return true;
 }

@@ -153,11 +153,10 @@ static bool hold_all(const struct link_map *map)
 static void hold_threads(const struct link_map *map)
 {
 	enum { MOST_NS = 20000000, PAUSE_NS = 50000 };
-	const struct timespec pause = {0, PAUSE_NS};
 	const uint64_t start_ns = clock_mono_ns();
 	atomic_fetch_add_explicit(&n_unloading, 1, memory_order_relaxed);
 	while (map && !hold_all(map) && clock_mono_ns() - start_ns < MOST_NS)
-		sys_call4(SYS_nanosleep, (long)&pause, 0, 0, 0);
+		sys_pause(PAUSE_NS);
 }
 
 void runtime_unload_begins(void *code)
