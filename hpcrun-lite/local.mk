@@ -20,6 +20,9 @@ launch_sources = \
 # libunwind is four libraries to load.
 if HAVE_ATTACH
 hpcrun_lite_hpcrun_lite_CPPFLAGS += -DHAVE_ATTACH=1
+hpcrun_lite_hpcrun_lite_SOURCES += \
+	hpcrun-lite/launch/attach_client.c hpcrun-lite/launch/attach_client.h \
+	hpcrun-lite/launch/attach_job.c hpcrun-lite/launch/attach_job.h
 attachdir = $(pkglibdir)
 attach_PROGRAMS = hpcrun-lite/hpcrun-lite-attach
 hpcrun_lite_hpcrun_lite_attach_SOURCES = \
