@@ -97,7 +97,7 @@ void thread_on_join(const siginfo_t *info, ucontext_t *context)
 	say_joined();
 	runtime_hooks.join(info->si_value.sival_ptr == &join[1]);
 	if (!thread_self && process_is_alive() && !thread_may_leave())
-		thread_joins(context);
+		thread_found(context, true);
 	else if (!thread_self)
 		leave(context);
 	atomic_fetch_sub_explicit(&n_joining, 1, memory_order_release);
