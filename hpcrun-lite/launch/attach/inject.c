@@ -72,6 +72,12 @@ static void free_place(struct place *p)
 	target_object_free(&p->own);
 }
 
+static bool cannot(const struct target *t, const char *why)
+{
+	log_error(NULL, "process %d %s", (int)t->pid, target_is_alive(t) ? why : "has ended");
+	return false;
+}
+
 static bool find_place(const struct target *t, struct place *p)
 {
 	const struct timespec pause = {0, 5 * PAUSE_NS};
@@ -79,10 +85,8 @@ static bool find_place(const struct target *t, struct place *p)
 	/* the dynamic linker may be at work */
 	for (unsigned i = 0; i < 200 && !target_object_named(t, "libc.so.6", &p->libc); i++)
 		nanosleep(&pause, NULL);
-	if (!target_object_named(t, "libc.so.6", &p->libc)) {
-		log_error(NULL, "process %d has no libc.so.6", (int)t->pid);
-		return false;
-	}
+	if (!target_object_named(t, "libc.so.6", &p->libc))
+		return cannot(t, "has no libc.so.6");
 	target_object_named(t, "libdl.so.2", &p->dl);
 	p->system_call = find_system_call(t, p);
 	p->restorer = find_restorer(p);
@@ -92,9 +96,8 @@ static bool find_place(const struct target *t, struct place *p)
 		p->dlopen = find_function(t, p, "__libc_dlopen_mode");
 	if (p->system_call && p->restorer && p->dlopen)
 		return true;
-	log_error(NULL, "process %d: the functions of its libc cannot be found", (int)t->pid);
 	free_place(p);
-	return false;
+	return cannot(t, "has a libc without dlopen and syscall");
 }
 
 /*

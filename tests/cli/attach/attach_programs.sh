@@ -177,11 +177,11 @@ ends() {
 }
 
 if is_wanted redis redis-server; then
-	port=$((20000 + $$ % 20000))
+	port=$((20000 + $$ * 3 % 30000))
 	redis-server --port $port --save '' --dir "$T" --io-threads 2 >"$T/redis.log" 2>&1 &
 	server=$!
 	at_exit "kill $server 2>/dev/null"
-	until redis-cli -p $port ping >/dev/null 2>&1; do sleep 0.1; done
+	until redis-cli -p $port ping >/dev/null 2>&1 || ! kill -0 $server; do sleep 0.1; done
 	serve redis "echo $server" "redis-cli -p $port eval 'local s = 0
 		for i = 1, 300000 do s = s + i % 7 end return s' 0
 		redis-cli -p $port incr n >/dev/null
@@ -190,7 +190,7 @@ if is_wanted redis redis-server; then
 	ends redis $server
 fi
 if is_wanted memcached memcached && have python3; then
-	port=$((20000 + ($$ + 1) % 20000))
+	port=$((20000 + $$ * 3 % 30000 + 1))
 	user=$(id -un)
 	memcached -l 127.0.0.1 -p $port -u "$user" -t 4 >/dev/null 2>"$T/mem.err" &
 	server=$!
@@ -214,7 +214,8 @@ if is_wanted postgres "${pg:-pgbench}" && [ "$(id -u)" -eq 0 ] && public_tools; 
 	$as_pg "$pg/postgres" -D "$T/pg/data" -k "$T/pg" -c listen_addresses= >"$T/pg.log" 2>&1 &
 	server=$!
 	at_exit "kill $server 2>/dev/null"
-	until $as_pg "$pg/psql" -h "$T/pg" -c 'create database bench' >/dev/null 2>&1; do
+	until $as_pg "$pg/psql" -h "$T/pg" -c 'create database bench' >/dev/null 2>&1 ||
+		! kill -0 $server; do
 		sleep 0.2
 	done
 	$as_pg "$pg/pgbench" -q -h "$T/pg" -i bench >/dev/null 2>&1
@@ -224,7 +225,7 @@ if is_wanted postgres "${pg:-pgbench}" && [ "$(id -u)" -eq 0 ] && public_tools; 
 	ends postgres $server
 fi
 if is_wanted nginx nginx && have curl; then
-	port=$((20000 + ($$ + 2) % 20000))
+	port=$((20000 + $$ * 3 % 30000 + 2))
 	printf 'daemon off; pid %s; error_log stderr; events {}
 		http { access_log off; server { listen 127.0.0.1:%s; root %s; } }' \
 		"$T/nginx.pid" $port "$T" >"$T/nginx.conf"
@@ -233,7 +234,7 @@ if is_wanted nginx nginx && have curl; then
 	nginx -c "$T/nginx.conf" >"$T/nginx.log" 2>&1 &
 	server=$!
 	at_exit "kill $server 2>/dev/null"
-	until [ -s "$T/nginx.pid" ]; do sleep 0.1; done
+	until [ -s "$T/nginx.pid" ] || ! kill -0 $server; do sleep 0.1; done
 	serve nginx "pgrep -P $server | head -n 1" \
 		"for i in 1 2 3 4 5; do curl -s http://127.0.0.1:$port/page | md5sum; done"
 	ends nginx $server
