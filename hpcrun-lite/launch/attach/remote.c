@@ -28,7 +28,7 @@
 #define WAIT_NS UINT64_C(2000000000)
 enum { VECTOR_BYTES = 32768, POLL_NS = 20000, RED_ZONE_BYTES = 128 };
 /* A thread that has made a call waits so long for us, as long as no stop takes us. */
-enum { COME_SECONDS = 1 };
+enum { COME_SECONDS = 2 };
 
 /* ---- stops ---- */
 
@@ -117,8 +117,11 @@ static void set_state(struct remote *r, const struct user_regs_struct *regs)
 void remote_go(struct remote *r)
 {
 	struct iovec vectors = {r->vectors, r->vector_bytes};
-	if (!r->is_stopped)
+	if (!r->is_stopped) {
+		free(r->vectors);
+		r->vectors = NULL;
 		return;
+	}
 	begin_again(r);
 	ptrace(PTRACE_SETSIGMASK, r->tid, sizeof r->mask, &r->mask);
 	ptrace(PTRACE_SETREGSET, r->tid, NT_X86_XSTATE, &vectors);
@@ -253,17 +256,16 @@ static bool is_done(const struct remote *r, uint64_t *result)
 }
 
 /*
- * The thread has stopped because we asked it to. Returns false if it had waited for too long and is
- * back in the program: then it is let go as it is.
+ * The thread has stopped because we asked it to. If it had waited for too long and is back in the
+ * program, it is let go as it is.
  */
-static bool take_over(struct remote *r)
+static void take_over(struct remote *r)
 {
 	struct user_regs_struct now;
 	if (read_registers(r, &now) && now.rip - r->code < MACHINE_LEAST_PAGE)
-		return true;
+		return;
 	ptrace(PTRACE_DETACH, r->tid, 0, 0);
 	r->is_stopped = false;
-	return false;
 }
 
 /* The end of a call is seen in memory; a trap there would kill the program if we are gone. */
@@ -282,8 +284,10 @@ static bool await_result(struct remote *r, uint64_t *result)
 		}
 		if (got == r->tid && !(status >> 16))
 			return false; /* it has crashed */
-		if (got == r->tid && is_done(r, result))
-			return take_over(r);
+		if (got == r->tid && is_done(r, result)) {
+			take_over(r);
+			return true;
+		}
 		if (got == r->tid)
 			ptrace(PTRACE_CONT, r->tid, 0, 0);
 		else if (!asked && is_done(r, result))
@@ -297,7 +301,7 @@ bool remote_call(struct remote *r, uintptr_t function, uint64_t a, uint64_t b, u
 {
 	const struct frame_call call = {.wait = {COME_SECONDS}};
 	struct user_regs_struct regs = r->regs;
-	if (!target_write(r->t, call_at(r), &call, sizeof call))
+	if (!r->is_stopped || !target_write(r->t, call_at(r), &call, sizeof call))
 		return false;
 	frame_set_registers(&regs, &(struct frame_registers){
 					   .code = r->code,
@@ -315,6 +319,6 @@ bool remote_call(struct remote *r, uintptr_t function, uint64_t a, uint64_t b, u
 void remote_change_mask(struct remote *r, uint64_t add, uint64_t remove)
 {
 	r->mask = (r->mask | add) & ~remove;
-	if (r->frame)
+	if (r->frame && r->is_stopped)
 		write_frame(r);
 }

@@ -38,7 +38,7 @@ enum { REMOTE_STACK_BYTES = 512 << 10 };
  * the middle of a signal's delivery, or has ended.
  */
 bool remote_stop(struct remote *r, const struct target *t, pid_t tid);
-/* Lets it go on. */
+/* Lets it go on, if it is stopped. To be called once after remote_stop(). */
 void remote_go(struct remote *r);
 
 /*
@@ -55,8 +55,8 @@ static inline uintptr_t remote_data(const struct remote *r)
 }
 
 /*
- * Calls function(a, b). Returns false if it crashed, the process has ended, or we came so late that
- * the thread has gone on alone.
+ * Calls function(a, b). Returns false if it crashed or the process has ended. If we come so late
+ * that the thread has gone on alone, is_stopped is false and no other call can be made.
  */
 bool remote_call(struct remote *r, uintptr_t function, uint64_t a, uint64_t b, uint64_t *result);
 
