@@ -55,18 +55,24 @@ static bool is_our_stop(int status)
 	return status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
 }
 
+static bool look_at_pending(struct remote *r)
+{
+	struct target_thread thread;
+	if (!target_thread_look(r->t, r->tid, &thread))
+		return false;
+	r->pending = thread.pending & ~r->mask;
+	return true;
+}
+
 static bool read_state(struct remote *r)
 {
 	struct iovec registers = {&r->regs, sizeof r->regs};
 	struct iovec vectors = {r->vectors, VECTOR_BYTES};
-	struct target_thread thread;
 	if (ptrace(PTRACE_GETREGSET, r->tid, NT_PRSTATUS, &registers) != 0 ||
 	    ptrace(PTRACE_GETREGSET, r->tid, NT_X86_XSTATE, &vectors) != 0 ||
-	    ptrace(PTRACE_GETSIGMASK, r->tid, sizeof r->mask, &r->mask) != 0 ||
-	    !target_thread_look(r->t, r->tid, &thread))
+	    ptrace(PTRACE_GETSIGMASK, r->tid, sizeof r->mask, &r->mask) != 0 || !look_at_pending(r))
 		return false;
 	r->vector_bytes = vectors.iov_len;
-	r->pending = thread.pending & ~r->mask;
 	return true;
 }
 
@@ -122,6 +128,7 @@ void remote_go(struct remote *r)
 		r->vectors = NULL;
 		return;
 	}
+	look_at_pending(r); /* our call may have taken a signal of ours */
 	begin_again(r);
 	ptrace(PTRACE_SETSIGMASK, r->tid, sizeof r->mask, &r->mask);
 	ptrace(PTRACE_SETREGSET, r->tid, NT_X86_XSTATE, &vectors);

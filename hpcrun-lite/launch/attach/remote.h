@@ -21,7 +21,7 @@ struct remote {
 	pid_t tid;
 	bool is_stopped;
 	uint64_t mask;    /* the thread's own */
-	uint64_t pending; /* signals that waited for it when it was stopped */
+	uint64_t pending; /* signals that wait for it and are not blocked */
 	struct user_regs_struct regs;
 	uint8_t *vectors; /* its floating point and vector registers */
 	size_t vector_bytes;

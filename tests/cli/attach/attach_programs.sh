@@ -29,7 +29,7 @@ public class Work {
 	}
 }
 END
-echo 'scale=3500; a(1)*4; quit' >"$T/bc.in"
+printf 'scale=3500\na(1)*4\nquit\n' >"$T/bc.in"
 echo 'for {set i 0} {$i < 8000000} {incr i} {set s [expr {$i % 7 * 3}]}; puts $s; exit 3' \
 	>"$T/work.tcl"
 awk 'BEGIN { print "all:"; for (i = 0; i < 600; i++) print "\t@echo " i " | cat" }' >"$T/work.mk"
