@@ -20,6 +20,9 @@ launch_sources = \
 # libunwind is four libraries to load.
 if HAVE_ATTACH
 hpcrun_lite_hpcrun_lite_CPPFLAGS += -DHAVE_ATTACH=1
+hpcrun_lite_hpcrun_lite_SOURCES += \
+	hpcrun-lite/launch/attach_client.c hpcrun-lite/launch/attach_client.h \
+	hpcrun-lite/launch/attach_job.c hpcrun-lite/launch/attach_job.h
 attachdir = $(pkglibdir)
 attach_PROGRAMS = hpcrun-lite/hpcrun-lite-attach
 hpcrun_lite_hpcrun_lite_attach_SOURCES = \
@@ -28,6 +31,7 @@ hpcrun_lite_hpcrun_lite_attach_SOURCES = \
 	common/safe/library_symbol.c common/safe/library_symbol.h \
 	hpcrun-lite/config/attach.h \
 	hpcrun-lite/launch/attach/attach_main.c \
+	hpcrun-lite/launch/attach/frame.c hpcrun-lite/launch/attach/frame.h \
 	hpcrun-lite/launch/attach/inject.c hpcrun-lite/launch/attach/inject.h \
 	hpcrun-lite/launch/attach/remote.c hpcrun-lite/launch/attach/remote.h \
 	hpcrun-lite/launch/attach/safe_place.c hpcrun-lite/launch/attach/safe_place.h \

@@ -234,6 +234,7 @@ struct msr_header {
 #define MSR_FLAG_TRACE 1u    /* the user asked for time lines */
 #define MSR_FLAG_ROOT 2u     /* the launcher itself started this process */
 #define MSR_FLAG_GO 4u       /* a Go program: it ends without exit() and cannot write its status */
+#define MSR_FLAG_ATTACHED 8u /* it was running before: hpcrun-lite --attach */
 
 /* ---- extents ---- */
 

@@ -12,7 +12,6 @@ enum { SPINS = 100, YIELDS = 100, PAUSE_NS = 100000, MOST_NS = 1000000000 };
 
 bool patience_wait(struct patience *p)
 {
-	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 	const uint32_t n = p->n_waits++;
 	if (n < SPINS) {
 		machine_pause();
@@ -26,6 +25,6 @@ bool patience_wait(struct patience *p)
 	if (n < SPINS + YIELDS)
 		sys_call3(SYS_sched_yield, 0, 0, 0);
 	else
-		sys_call3(SYS_nanosleep, (long)&pause, 0, 0);
+		sys_pause(PAUSE_NS);
 	return true;
 }

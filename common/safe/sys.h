@@ -117,6 +117,17 @@ static inline uint64_t sys_clock_ns(int clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/*
+ * Sleeps less than a second. nanosleep(2) would forget the call that a signal or a debugger has
+ * interrupted in this thread, which could not go on with the rest of its time-out
+ * (restart_syscall(2)).
+ */
+static inline void sys_pause(long ns)
+{
+	struct timespec t = {0, ns};
+	sys_call6(SYS_pselect6, 0, 0, 0, 0, (long)&t, 0);
+}
+
 /* An entry of getdents64(2). */
 struct linux_dirent64 {
 	uint64_t d_ino;

@@ -80,6 +80,7 @@ struct model_process {
 	const char *command;       /* arguments joined by blanks */
 	const char *command_line;  /* the same, quoted for a shell */
 	bool is_live;              /* the process was still running when its file was read */
+	bool is_attached;          /* it ran before, unmeasured: hpcrun-lite --attach */
 	bool is_copied;            /* the file is a copy made while it ran: the end is missing */
 	bool is_blank;             /* the process ended before it wrote what it measures */
 	uint32_t exit_kind;        /* enum msr_exit_kind */

@@ -138,6 +138,11 @@ static bool is_spawned(const struct record *r)
 	return process_of(r)->spawned_job != 0;
 }
 
+static bool is_attached(const struct record *r)
+{
+	return process_of(r)->is_attached;
+}
+
 static bool has_quota(const struct record *r)
 {
 	return process_of(r)->quota > 0;
@@ -173,6 +178,9 @@ static const struct field process_fields[] = {
 	COUNT(model_process, n_stops, "stops", "Of measurement, by the program"),
 	COUNT(model_process, n_starts, "starts", NULL),
 	FLAG(model_process, is_live, "Still running when it was read"),
+	{.name = "is_attached", .meaning = "It ran before it was measured: hpcrun-lite --attach",
+	 .kind = FIELD_BOOL, .is_optional = true, .is_known = is_attached,
+	 FIELD_AT(model_process, is_attached)},
 	GET(FIELD_TEXT, "end", end_of, "How it ended, for people"),
 	TEXT(model_process, role, "role", "DataLoader worker 0"),
 	{.name = "spawned_job", .meaning = "Number of the job, from 1, that MPI_Comm_spawn started",

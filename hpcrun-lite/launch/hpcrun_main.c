@@ -9,8 +9,8 @@
 #include "common/base/options.h"
 #include "common/base/standard_files.h"
 #include "common/format/structure_cache.h"
-#include "hpcrun-lite/config/attach.h"
 #include "hpcrun-lite/config/config.h"
+#include "hpcrun-lite/launch/attach_client.h"
 #include "hpcrun-lite/launch/copy/collect.h"
 #include "hpcrun-lite/launch/copy/follow.h"
 #include "hpcrun-lite/launch/copy/follow_start.h"
@@ -45,6 +45,7 @@ struct request {
 	const char *collect;   /* --collect; NULL: run a program */
 	bool list;
 	int32_t attach, detach; /* --attach, --detach PID; 0: run a program */
+	const char *attach_job; /* --attach-job; NULL: no job */
 	uint32_t seconds;       /* --seconds; 0: until somebody ends it */
 	const char *record;    /* NULL, or the option that asks the GPU back end for a recording */
 };
@@ -138,7 +139,11 @@ static const struct option_spec specs[] = {
 	 "measure a process that runs already, until it ends, --seconds are over, Ctrl-C or "
 	 "--detach; no command is run",
 	 OPTION_NUMBER(struct request, attach, 1, INT_MAX)},
-	{0, "seconds", "N", "with --attach: measure for so long",
+	{0, "attach-job", "JOB",
+	 "the same for all ranks on this node of a job: its id in Slurm, or the process id of "
+	 "mpirun",
+	 OPTION_TEXT(struct request, attach_job)},
+	{0, "seconds", "N", "with --attach, --attach-job: measure for so long",
 	 OPTION_NUMBER(struct request, seconds, 1, UINT32_MAX)},
 	{0, "detach", "PID", "end the measurement of a process that --attach began",
 	 OPTION_NUMBER(struct request, detach, 1, INT_MAX)},
@@ -175,8 +180,9 @@ static const struct option_spec specs[] = {
 };
 
 #ifdef HAVE_ATTACH
-#define ATTACH_SYNOPSIS \
-	"hpcrun-lite [options] --attach PID\n       hpcrun-lite --detach PID\n       "
+#define ATTACH_SYNOPSIS                                                                       \
+	"hpcrun-lite [options] --attach PID\n       hpcrun-lite [options] --attach-job JOB\n" \
+	"       hpcrun-lite --detach PID\n       "
 #else
 #define ATTACH_SYNOPSIS
 #endif
@@ -427,106 +433,36 @@ static int run(struct request *r, char **argv, int argc)
 }
 
 #ifdef HAVE_ATTACH
-/* What cannot begin late: it must be there before the program's first call, or needs a module. */
-static const char *why_not_late(const struct config *c)
-{
-	if (c->n_gpus || c->mpi || c->nvtx || c->torch)
-		return "gpu=..., MPI, NVTX and --torch must be there when the program starts";
-	for (uint32_t i = 0; i < c->n_events; i++)
-		if (c->event[i].kind == CONFIG_PAPI)
-			return "events of PAPI cannot begin in a process that runs";
-		else if (c->event[i].kind == CONFIG_MEMORY)
-			return "MEMORY must be there when the program starts";
-	if (c->delay)
-		return "it is measured from the moment on that it is attached to";
-	return NULL;
-}
-
-/* Becomes the program that attaches. */
-static int become_attacher(const char *library_directory, char *const *arguments,
-			   const struct config *c)
-{
-	char path[PATH_MAX + 32], own[PATH_MAX] = "";
-	snprintf(path, sizeof path, "%s/" ATTACH_PROGRAM, library_directory);
-	if (access(path, X_OK) != 0 && readlink("/proc/self/exe", own, sizeof own - 1) > 0) {
-		*strrchr(own, '/') = '\0'; /* where it was built */
-		snprintf(path, sizeof path, "%s/" ATTACH_PROGRAM, own);
-	}
-	if (c->say != CONFIG_NORMAL)
-		setenv("HPCTOOLKIT_LITE_SAY", c->say == CONFIG_QUIET ? "quiet" : "verbose", 1);
-	execv(path, arguments);
-	log_error(path, "%s; is the installation complete?", strerror(errno));
-	return 1;
-}
-
-static void name_of(pid_t pid, char *name, size_t n_bytes)
-{
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-	FILE *f = fopen(path, "re");
-	if (!f || !fgets(name, (int)n_bytes, f))
-		snprintf(name, n_bytes, "process");
-	name[strcspn(name, "\n")] = '\0';
-	if (f)
-		fclose(f);
-}
-
-/* The process itself writes there, and when root attaches, it may be a service's. */
-static void give_directory(const char *directory, pid_t pid)
-{
-	char path[64], line[256];
-	unsigned uid = 0, gid = 0;
-	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-	FILE *f = geteuid() == 0 ? fopen(path, "re") : NULL;
-	while (f && fgets(line, sizeof line, f)) {
-		sscanf(line, "Uid:%*u%*u%*u%u", &uid); /* those that count for files */
-		sscanf(line, "Gid:%*u%*u%*u%u", &gid);
-	}
-	if (f)
-		fclose(f);
-	if (uid && lchown(directory, uid, gid) != 0)
-		log_warn(directory, "cannot be given to user %u: %s", uid, strerror(errno));
-}
-
 static int attach(struct request *r)
 {
-	static char text[CONFIG_MAX_BYTES];
-	char library_directory[PATH_MAX], name[64], pid[16], seconds[16];
+	char library_directory[PATH_MAX];
 	struct config *c = &r->config;
-	extern char **environ;
-	struct job job;
 	enum status status = place_find(c->library, sizeof c->library, library_directory,
 					sizeof library_directory);
 	if (status != STATUS_OK)
 		return status_exit_code(status);
-	snprintf(pid, sizeof pid, "%d", r->attach ? r->attach : r->detach);
 	if (r->detach)
-		return become_attacher(library_directory,
-				       (char *[]){(char *)(uintptr_t)ATTACH_PROGRAM,
-						  (char *)(uintptr_t) "detach", pid, NULL},
-				       c);
-	const char *why = why_not_late(c);
+		return attach_client_detach(library_directory, r->detach, c);
+	const char *why = attach_client_why_not(c);
 	if (why) {
 		log_error("--attach", "%s", why);
 		return 1;
 	}
-	name_of(r->attach, name, sizeof name);
-	job_find(environ, &job);
-	if ((status = check_events(r, library_directory)) != STATUS_OK ||
-	    (status = rundir_open(r->directory, name, &job, c->directory, sizeof c->directory)) !=
-		    STATUS_OK)
+	if ((status = check_events(r, library_directory)) != STATUS_OK)
 		return status_exit_code(status);
-	give_directory(c->directory, r->attach);
-	c->attached = true;
-	c->root_pid = (uint32_t)r->attach;
-	if (!config_encode(c, text, sizeof text))
-		return 1;
-	snprintf(seconds, sizeof seconds, "%u", r->seconds);
-	return become_attacher(library_directory,
-			       (char *[]){(char *)(uintptr_t)ATTACH_PROGRAM,
-					  (char *)(uintptr_t) "attach", pid, seconds, c->library,
-					  c->directory, text, NULL},
-			       c);
+	return attach_client_attach(&(const struct attach_request){
+		.config = c,
+		.library_directory = library_directory,
+		.directory = r->directory,
+		.pid = r->attach,
+		.job = r->attach_job,
+		.seconds = r->seconds,
+	});
+}
+
+static bool attaches_well(const struct request *r, bool has_command)
+{
+	return !has_command && !!r->attach + !!r->attach_job + !!r->detach == 1;
 }
 #endif
 
@@ -583,11 +519,12 @@ int main(int argc, char **argv)
 	if (r.collect)
 		return status_exit_code(collect_directory(r.collect, local));
 #ifdef HAVE_ATTACH
-	if (r.attach || r.detach)
-		return first < argc || (r.attach && r.detach)
-			       ? status_exit_code(options_refuse(
-					 "--attach and --detach take one process and no command"))
-			       : attach(&r);
+	if (r.attach || r.attach_job || r.detach)
+		return attaches_well(&r, first < argc)
+			       ? attach(&r)
+			       : status_exit_code(options_refuse("--attach, --attach-job and "
+								 "--detach take one process or "
+								 "job and no command"));
 	if (r.seconds)
 		return status_exit_code(options_refuse("--seconds goes with --attach"));
 #endif

@@ -103,15 +103,14 @@ static inline void thread_need_python(struct thread *t)
 void thread_begin(bool is_main, const struct thread_room *room);
 /*
  * Measures the calling thread from now on. We did not see it start, and will not see its end: see
- * thread_reap(). Called in our handler, with signals blocked.
+ * thread_reap(). `joins`: its process was attached to, so libc and its descriptor are ours to use.
+ * Then counts MSR_LOSS_THREAD_SETUP on failure. Called in our handler, with signals blocked.
  */
-void thread_found(const ucontext_t *context);
+void thread_found(const ucontext_t *context, bool joins);
 /*
- * Measures the calling thread from now on, which ran before the measurement of its process began.
- * Called in our handler. See attach.c for the rest: whether the signal asks for that, what then
- * happens, and whether measurement ends and all threads are to leave, in our handler as well.
+ * In our handler, too; see attach.c: whether the signal asks the thread to join, what then happens,
+ * and whether measurement ends and all threads are to leave.
  */
-void thread_joins(const ucontext_t *context);
 bool thread_is_join(const siginfo_t *info);
 void thread_on_join(const siginfo_t *info, ucontext_t *context);
 bool thread_may_leave(void);

@@ -94,6 +94,7 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 						.exec_seq = h->exec_seq,
 						.is_launched = h->flags & MSR_FLAG_ROOT &&
 							       !h->exec_seq && h->rank < 0,
+						.is_attached = h->flags & MSR_FLAG_ATTACHED,
 						.job = f->job ? f->job : "",
 						.executable = f->executable,
 						.called = f->called ? f->called : "",

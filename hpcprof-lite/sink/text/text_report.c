@@ -72,12 +72,13 @@ static void put_ends(const struct model *m, FILE *out)
 	enum { MOST = 6 };
 	struct ends ends[MOST] = {{NULL, 0}};
 	unsigned n_ends = 0;
-	uint64_t n_more = 0, n_live = 0, n_copied = 0;
+	uint64_t n_more = 0, n_live = 0, n_copied = 0, n_attached = 0;
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		const struct model_process *p = &m->processes[i];
 		unsigned at = 0;
 		n_live += p->is_live && !p->is_copied;
 		n_copied += p->is_copied;
+		n_attached += p->is_attached;
 		if (p->is_live || p->is_blank || ended_well(p))
 			continue;
 		while (at < n_ends && !ended_alike(ends[at].first, p))
@@ -89,6 +90,9 @@ static void put_ends(const struct model *m, FILE *out)
 		n_ends += at == n_ends;
 		ends[at].first = ends[at].n++ ? ends[at].first : p;
 	}
+	if (n_attached)
+		fprintf(out, "  %" PRIu64 " %s attached to: nothing is known of the time before\n",
+			n_attached, plural(n_attached, "process was", "processes were"));
 	if (n_live)
 		fprintf(out, "  %" PRIu64 " %s still running: this is what was recorded so far\n",
 			n_live, plural(n_live, "process is", "processes are"));

@@ -363,12 +363,16 @@ void hook_signal_leave(uint64_t *mask)
 	hook_own_leave(mask);
 }
 
-/* The handlers that the program installed while it was measured begin with hook_signal_enter(). */
+/*
+ * The handlers that the program installed while it was measured begin with hook_signal_enter(). No
+ * system call for the others: each child of an attached process comes here.
+ */
 static void give_back_handlers(void)
 {
 	for (int sig = 1; sig < N_SIGNALS; sig++) {
 		struct sigaction now;
-		if (NEXT(sigaction)(sig, NULL, &now) != 0 ||
+		if (!atomic_load_explicit(&entries[sig].handler, memory_order_acquire) ||
+		    NEXT(sigaction)(sig, NULL, &now) != 0 ||
 		    now.sa_handler != (__sighandler_t)(void *)hook_signal_enter)
 			continue;
 		now.sa_handler = (__sighandler_t)atomic_load(&entries[sig].handler);

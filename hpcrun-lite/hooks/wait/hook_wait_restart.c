@@ -125,40 +125,51 @@ static bool restart_ms(ucontext_t *context, unsigned argument)
 	return true;
 }
 
-/* A pointer to a span that the kernel only reads. NULL: no limit. */
-static bool restart_span(ucontext_t *context, unsigned argument)
+/* *at: the address of a span that the kernel only reads; becomes another one. 0: no limit. */
+static bool shorten_span(ucontext_t *context, long *at)
 {
-	const uintptr_t at = (uintptr_t)machine_argument(context, argument);
 	struct timespec span;
 	uint64_t left;
-	if (!at)
+	if (!*at)
 		return true;
-	if (load_guarded(&span, at, sizeof span) != sizeof span ||
+	if (load_guarded(&span, (uintptr_t)*at, sizeof span) != sizeof span ||
 	    !find_left(context, span_ns(&span), &left))
 		return false;
 	current.left = (struct timespec){(time_t)(left / NS), (long)(left % NS)};
-	machine_set_argument(context, argument, (long)&current.left);
+	*at = (long)&current.left;
 	return true;
 }
 
-/* The kernel wrote the remaining time to the address in the fourth argument; use it as the span. */
+static bool restart_span(ucontext_t *context, unsigned argument)
+{
+	long at = machine_argument(context, argument);
+	if (!shorten_span(context, &at))
+		return false;
+	machine_set_argument(context, argument, at);
+	return true;
+}
+
+/*
+ * The kernel wrote the remaining time to the address in the fourth argument; use it as the span.
+ * Our hooks see to it that there is one, but in a sleep that was there before us.
+ */
 static bool restart_sleep(ucontext_t *context)
 {
 	const long left = machine_argument(context, 3);
 	if (machine_argument(context, 1) & TIMER_ABSTIME)
 		return true;
 	if (!left)
-		return false;
+		return restart_span(context, 2);
 	machine_set_argument(context, 2, left);
 	return true;
 }
 
 /* The same for the older call, which libc's sleep() made before glibc 2.31. */
-static bool restart_nanosleep(const ucontext_t *context, long *first)
+static bool restart_nanosleep(ucontext_t *context, long *first)
 {
 	const long left = machine_argument(context, 1);
 	if (!left)
-		return false;
+		return shorten_span(context, first);
 	*first = left;
 	return true;
 }

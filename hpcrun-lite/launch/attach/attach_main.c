@@ -164,9 +164,17 @@ static int say_end(const struct target *t, const struct attach_answer *answer, u
 
 /* ---- the two requests ---- */
 
+static bool await(const struct target *t, pid_t tid, void *unused)
+{
+	(void)unused;
+	inject_await(t, tid);
+	return false;
+}
+
 static int detach(struct target *t, uint32_t n_refused)
 {
 	struct attach_answer answer = {0};
+	target_each_thread(t, await, NULL);
 	const enum status status = inject_detach(t, &answer);
 	return status == STATUS_OK ? say_end(t, &answer, n_refused) : status_exit_code(status);
 }
@@ -182,9 +190,6 @@ static int attach(struct target *t, uint64_t seconds, const char *library, const
 	log_note(NULL, "measuring process %d%s", (int)t->pid,
 		 seconds ? "" : " until it ends, Ctrl-C, or hpcrun-lite --detach");
 	const bool ours = wait_for_end(t, &asked, answer.path, seconds);
-	for (uint32_t i = 0; i < asked.n; i++)
-		if (!asked.thread[i].has_joined)
-			inject_await(t, asked.thread[i].tid);
 	if (ours && target_is_alive(t))
 		return detach(t, asked.n_open);
 	return say_end(t, &answer, asked.n_open);

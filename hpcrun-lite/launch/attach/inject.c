@@ -6,6 +6,7 @@
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/config/config.h"
+#include "hpcrun-lite/launch/attach/frame.h"
 #include "hpcrun-lite/launch/attach/remote.h"
 #include "hpcrun-lite/launch/attach/safe_place.h"
 #include "hpcrun-lite/runtime/runtime.h"
@@ -29,7 +30,7 @@ uint64_t inject_stopped_ns;
 /* What the functions need in the process. */
 struct place {
 	struct target_object libc, dl, own;
-	uintptr_t system_call;
+	uintptr_t system_call, restorer;
 	uintptr_t dlopen, dlerror;
 };
 
@@ -48,6 +49,16 @@ static uintptr_t find_system_call(const struct target *t, struct place *p)
 	return 0;
 }
 
+/* Where libc's handlers return to; it has no symbol. find_system_call() has made the copy. */
+static uintptr_t find_restorer(const struct place *p)
+{
+	const size_t n = p->libc.copy ? p->libc.hi - p->libc.lo : 0;
+	for (size_t i = 0; i < n; i++)
+		if (frame_is_restorer(p->libc.copy + i, n - i))
+			return p->libc.lo + i;
+	return 0;
+}
+
 static uintptr_t find_function(const struct target *t, struct place *p, const char *name)
 {
 	const uintptr_t at = target_function(t, &p->libc, name);
@@ -61,6 +72,12 @@ static void free_place(struct place *p)
 	target_object_free(&p->own);
 }
 
+static bool cannot(const struct target *t, const char *why)
+{
+	log_error(NULL, "process %d %s", (int)t->pid, target_is_alive(t) ? why : "has ended");
+	return false;
+}
+
 static bool find_place(const struct target *t, struct place *p)
 {
 	const struct timespec pause = {0, 5 * PAUSE_NS};
@@ -68,21 +85,19 @@ static bool find_place(const struct target *t, struct place *p)
 	/* the dynamic linker may be at work */
 	for (unsigned i = 0; i < 200 && !target_object_named(t, "libc.so.6", &p->libc); i++)
 		nanosleep(&pause, NULL);
-	if (!target_object_named(t, "libc.so.6", &p->libc)) {
-		log_error(NULL, "process %d has no libc.so.6", (int)t->pid);
-		return false;
-	}
+	if (!target_object_named(t, "libc.so.6", &p->libc))
+		return cannot(t, "has no libc.so.6");
 	target_object_named(t, "libdl.so.2", &p->dl);
 	p->system_call = find_system_call(t, p);
+	p->restorer = find_restorer(p);
 	p->dlopen = find_function(t, p, "dlopen");
 	p->dlerror = find_function(t, p, "dlerror");
 	if (!p->dlopen) /* before glibc 2.34, in a program without libdl */
 		p->dlopen = find_function(t, p, "__libc_dlopen_mode");
-	if (p->system_call && p->dlopen)
+	if (p->system_call && p->restorer && p->dlopen)
 		return true;
-	log_error(NULL, "process %d: the functions of its libc cannot be found", (int)t->pid);
 	free_place(p);
-	return false;
+	return cannot(t, "has a libc without dlopen and syscall");
 }
 
 /*
@@ -252,7 +267,7 @@ static enum status inject(const struct target *t, const char *library, const cha
 		return status;
 	status = STATUS_IO;
 	log_detail(NULL, "calls run in thread %d", (int)r.tid);
-	if (remote_prepare(&r, p.system_call))
+	if (remote_prepare(&r, p.system_call, p.restorer))
 		status = library ? attach(&r, &p, library, config, answer) : detach(&r, &p, answer);
 	if (r.is_stopped)
 		remote_clean(&r, p.system_call);
@@ -280,49 +295,48 @@ enum status inject_detach(const struct target *t, struct attach_answer *answer)
 
 /* ---- threads ---- */
 
-/* True if the signal can reach the thread now. *was_blocked: we have made that so. */
-static bool unblock(const struct target *t, pid_t tid, bool *was_blocked)
-{
-	const uint64_t ours = UINT64_C(1) << (RUNTIME_SIGNAL - 1);
-	struct target_thread thread;
-	struct remote r;
-	if (!target_thread_look(t, tid, &thread) || thread.state == 'T' ||
-	    thread.state == 't' || is_in_libc(&thread))
-		return false;
-	if (!(thread.blocked & ours))
-		return true;
-	/* it waits for signals, perhaps for this one */
-	if (thread.call == SYS_rt_sigtimedwait || !remote_stop(&r, t, tid))
-		return false;
-	thread.blocked = r.mask; /* it may have gone on before it stopped */
-	const bool may = !is_in_libc(&thread);
-	if (may) {
-		*was_blocked |= (r.mask & ours) != 0;
-		remote_change_mask(&r, 0, ours);
-	}
-	remote_go(&r);
-	inject_stopped_ns += r.took_ns;
-	return may;
-}
-
 void inject_await(const struct target *t, pid_t tid)
 {
 	const struct timespec pause = {0, PAUSE_NS};
 	const uint64_t start_ns = clock_mono_ns(), ours = UINT64_C(1) << (RUNTIME_SIGNAL - 1);
 	struct target_thread thread;
-	while (target_thread_look(t, tid, &thread) && thread.pending & ours &&
+	while (target_thread_look(t, tid, &thread) && thread.pending & ~thread.blocked & ours &&
 	       clock_mono_ns() - start_ns < AWAIT_NS)
 		nanosleep(&pause, NULL);
 }
 
-bool inject_join(const struct target *t, pid_t tid, uint64_t join, bool *was_blocked)
+static bool send_join(const struct target *t, pid_t tid, uint64_t join)
 {
 	siginfo_t info;
-	if (!unblock(t, tid, was_blocked))
-		return false;
 	memset(&info, 0, sizeof info);
 	info.si_signo = RUNTIME_SIGNAL;
 	info.si_code = SI_QUEUE;
-	info.si_value.sival_ptr = (void *)(uintptr_t)(join + *was_blocked);
+	info.si_value.sival_ptr = (void *)(uintptr_t)join;
 	return machine_call4(SYS_rt_tgsigqueueinfo, t->pid, tid, RUNTIME_SIGNAL, (long)&info) == 0;
+}
+
+bool inject_join(const struct target *t, pid_t tid, uint64_t join, bool *was_blocked)
+{
+	const uint64_t ours = UINT64_C(1) << (RUNTIME_SIGNAL - 1);
+	struct target_thread thread;
+	struct remote r;
+	bool done = false;
+	if (!target_thread_look(t, tid, &thread) || thread.state == 'T' ||
+	    thread.state == 't' || is_in_libc(&thread))
+		return false;
+	if (!(thread.blocked & ours))
+		return send_join(t, tid, join + *was_blocked);
+	/* it waits for signals, perhaps for this one */
+	if (thread.call == SYS_rt_sigtimedwait || !remote_stop(&r, t, tid))
+		return false;
+	thread.blocked = r.mask; /* it may have gone on before it stopped */
+	if (!is_in_libc(&thread)) {
+		*was_blocked |= (r.mask & ours) != 0;
+		/* before it is unblocked: it blocks it again if we are killed in between */
+		done = send_join(t, tid, join + *was_blocked);
+		remote_change_mask(&r, 0, ours);
+	}
+	remote_go(&r);
+	inject_stopped_ns += r.took_ns;
+	return done;
 }

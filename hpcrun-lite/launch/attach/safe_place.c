@@ -9,73 +9,22 @@
 #include "common/safe/newer.h"
 
 #include <libunwind-ptrace.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FRAMES_MOST = 4096, OBJECTS_MOST = 64, PAGES = 256, PAGE_BYTES = 4096 };
 
-/* Functions of libc that hold a lock which dlopen() takes, or prepare what must not be seen half.
- */
-static const char *const locking[] = {
-	"malloc",
-	"calloc",
-	"realloc",
-	"free",
-	"memalign",
-	"aligned_alloc",
-	"posix_memalign",
-	"valloc",
-	"pvalloc",
-	"reallocarray",
-	"malloc_trim",
-	"malloc_usable_size",
-	"mallopt",
-	"malloc_stats",
-	"malloc_info",
-	"mallinfo",
-	"mallinfo2",
-	"fork",
-	"_Fork",
-	"vfork",
-	"__register_atfork",
-	"clone",
-	"pthread_create",
-	"thrd_create",
-	"pthread_exit",
-	"pthread_cancel",
-	"exit",
-	"quick_exit",
-	"on_exit",
-	"__cxa_atexit",
-	"__cxa_finalize",
-	"__cxa_at_quick_exit",
-	"dlopen",
-	"dlclose",
-	"dlsym",
-	"dlvsym",
-	"dlmopen",
-	"dladdr",
-	"dladdr1",
-	"dlinfo",
-	"dlerror",
-	"dl_iterate_phdr",
-	"__libc_dlopen_mode",
-	"posix_spawn",
-	"posix_spawnp",
-	"system",
-	"popen",
-	"execve",
-	"fexecve",
-	"setuid",
-	"setgid",
-	"setresuid",
-	"setresgid",
-	"seteuid",
-	"setegid",
-	"setgroups",
-	"abort",
-};
-enum { N_LOCKING = sizeof locking / sizeof *locking };
+/* Functions of libc that hold a lock which dlopen() takes, or change what it would see half. */
+static const char locking[] =
+	"malloc calloc realloc free memalign aligned_alloc posix_memalign valloc pvalloc "
+	"reallocarray malloc_trim malloc_usable_size mallopt malloc_stats malloc_info mallinfo "
+	"mallinfo2 fork _Fork vfork __register_atfork clone pthread_create thrd_create "
+	"pthread_exit pthread_cancel exit quick_exit on_exit __cxa_atexit __cxa_finalize "
+	"__cxa_at_quick_exit dlopen dlclose dlsym dlvsym dlmopen dladdr dladdr1 dlinfo dlerror "
+	"dl_iterate_phdr __libc_dlopen_mode posix_spawn posix_spawnp system popen execve fexecve "
+	"setuid setgid setresuid setresgid seteuid setegid setgroups abort";
+enum { LOCKING_MOST = 128 };
 
 /* An object that was met on a stack. */
 struct met {
@@ -95,7 +44,8 @@ struct safe_place {
 	unw_addr_space_t space;
 	unw_accessors_t accessors;
 	struct target_object libc, thread; /* before glibc 2.34 threads had a library */
-	uintptr_t code[2 * N_LOCKING];     /* where these functions begin */
+	uintptr_t code[LOCKING_MOST];      /* where these functions begin */
+	unsigned n_code;
 	struct met met[OBJECTS_MOST];
 	unsigned n_met;
 };
@@ -137,6 +87,17 @@ static int access_mem(unw_addr_space_t space, unw_word_t at, unw_word_t *value, 
 	return !writes && read_bytes(at, value, sizeof *value) ? 0 : -UNW_EINVAL;
 }
 
+static void find_locking(struct safe_place *s, struct target_object *in)
+{
+	char name[32];
+	for (const char *at = locking; sscanf(at, "%31s", name) == 1 && s->n_code < LOCKING_MOST;) {
+		at += strspn(at, " ") + strlen(name);
+		const uintptr_t code = target_function(s->t, in, name);
+		if (code)
+			s->code[s->n_code++] = code;
+	}
+}
+
 struct safe_place *safe_place_open(const struct target *t)
 {
 	struct safe_place *s = calloc(1, sizeof *s);
@@ -150,11 +111,9 @@ struct safe_place *safe_place_open(const struct target *t)
 		safe_place_close(s);
 		return NULL;
 	}
-	const bool has_thread = target_object_named(t, "libpthread.so.0", &s->thread);
-	for (unsigned i = 0; i < N_LOCKING; i++) {
-		s->code[2 * i] = target_function(t, &s->libc, locking[i]);
-		s->code[2 * i + 1] = has_thread ? target_function(t, &s->thread, locking[i]) : 0;
-	}
+	find_locking(s, &s->libc);
+	if (target_object_named(t, "libpthread.so.0", &s->thread))
+		find_locking(s, &s->thread);
 	return s;
 }
 
@@ -197,8 +156,8 @@ static bool allocates(struct safe_place *s, uintptr_t address)
 
 static bool takes_lock(const struct safe_place *s, uintptr_t begin)
 {
-	for (unsigned i = 0; i < 2 * N_LOCKING; i++)
-		if (s->code[i] && s->code[i] == begin)
+	for (unsigned i = 0; i < s->n_code; i++)
+		if (s->code[i] == begin)
 			return true;
 	return false;
 }

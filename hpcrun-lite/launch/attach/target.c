@@ -121,6 +121,22 @@ static bool next_mapping(FILE *maps, struct mapping *m)
 	return false;
 }
 
+bool target_is_stack(const struct target *t, uintptr_t sp, uintptr_t thread_pointer, size_t n_bytes)
+{
+	struct mapping m;
+	bool found = false, is_stack = false;
+	FILE *maps = open_maps(t);
+	while (maps && !found && next_mapping(maps, &m)) {
+		found = sp - m.lo < m.hi - m.lo;
+		is_stack = !strcmp(m.path, "[stack]") ||
+			   (m.path[0] != '/' && strcmp(m.path, "[heap]") != 0 &&
+			    sp < thread_pointer && thread_pointer < m.hi);
+	}
+	if (maps)
+		fclose(maps);
+	return found && is_stack && !strncmp(m.rights, "rw-p", 4) && sp - m.lo >= n_bytes;
+}
+
 /* The file name of a path is `name`, or what glibc called that file before 2.34: libc-2.31.so. */
 static bool is_named(const char *path, const char *name)
 {

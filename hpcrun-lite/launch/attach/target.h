@@ -35,6 +35,13 @@ bool target_read(const struct target *t, uintptr_t at, void *to, size_t n_bytes)
 /* Also where the process itself may not write. */
 bool target_write(const struct target *t, uintptr_t at, const void *from, size_t n_bytes);
 
+/*
+ * True if the stack of a thread with this thread pointer is at `sp`, and goes on for n_bytes below.
+ * A stack of another kind, a coroutine's, may have somebody's data there.
+ */
+bool target_is_stack(const struct target *t, uintptr_t sp, uintptr_t thread_pointer,
+		     size_t n_bytes);
+
 /* The object that is mapped at an address. Owns the copy of its tables. */
 struct target_object {
 	uintptr_t lo, hi;

@@ -163,13 +163,12 @@ static bool hold_all(const struct link_map *map, uint32_t id)
 static void hold_threads(const struct link_map *map)
 {
 	enum { MOST_NS = 20000000, PAUSE_NS = 50000 };
-	const struct timespec pause = {0, PAUSE_NS};
 	const uint64_t start_ns = clock_mono_ns();
 	const uint64_t before =
 		atomic_fetch_add_explicit(&unloads, A_CALL + 1, memory_order_relaxed);
 	const uint32_t id = (uint32_t)(before / A_CALL) + 1;
 	while (map && !hold_all(map, id) && clock_mono_ns() - start_ns < MOST_NS)
-		sys_call4(SYS_nanosleep, (long)&pause, 0, 0, 0);
+		sys_pause(PAUSE_NS);
 }
 
 void runtime_unload_begins(void *code)

@@ -27,6 +27,7 @@
 /* A signal with this address as its value, or the next one, asks a thread to join. */
 static const char join[2];
 static _Atomic bool leaving;
+static _Atomic uint32_t n_joining; /* threads in thread_on_join() */
 
 static _Atomic uint32_t n_taken, n_answered;
 static _Atomic int32_t answered[ATTACH_ANSWERS];
@@ -89,16 +90,17 @@ static void leave(ucontext_t *context)
 	memcpy(&context->uc_sigmask, &mask, sizeof mask);
 }
 
+/* Sequentially consistent: a detach that does not count this thread is seen by it. */
 void thread_on_join(const siginfo_t *info, ucontext_t *context)
 {
+	atomic_fetch_add_explicit(&n_joining, 1, memory_order_seq_cst);
 	say_joined();
 	runtime_hooks.join(info->si_value.sival_ptr == &join[1]);
-	if (thread_self) /* the watch has found it before */
-		return;
-	if (process_is_alive() && !atomic_load_explicit(&leaving, memory_order_relaxed))
-		thread_joins(context);
-	else
+	if (!thread_self && process_is_alive() && !thread_may_leave())
+		thread_found(context, true);
+	else if (!thread_self)
 		leave(context);
+	atomic_fetch_sub_explicit(&n_joining, 1, memory_order_release);
 }
 
 void thread_leaves(struct thread *t, ucontext_t *context)
@@ -141,11 +143,10 @@ HOOK int hpcrun_lite_attach(const char *config, struct attach_answer *answer)
 /* Asks all threads, and again: one may have been inside our code, and others may begin. */
 static uint32_t ask_to_leave(const struct thread *self)
 {
-	const struct timespec pause = {0, LEAVE_PAUSE_NS};
 	const uint64_t start_ns = clock_mono_ns();
 	uint32_t n, n_rounds = 0;
 	do {
-		n = 0;
+		n = atomic_load_explicit(&n_joining, memory_order_seq_cst);
 		for (struct thread *t = thread_first(); t; t = t->next_made) {
 			if (t == self || !thread_live_record(t))
 				continue;
@@ -159,7 +160,7 @@ static uint32_t ask_to_leave(const struct thread *self)
 		}
 		n_rounds++;
 		if (n)
-			sys_call4(SYS_nanosleep, (long)&pause, 0, 0, 0);
+			sys_pause(LEAVE_PAUSE_NS);
 	} while (n && clock_mono_ns() - start_ns < LEAVE_NS);
 	return n;
 }
@@ -181,6 +182,7 @@ HOOK int hpcrun_lite_detach(struct attach_answer *answer)
 	if (self) {
 		runtime_hooks.leave(&answer->block);
 		thread_end();
+		drain();
 	}
 	for (struct thread *t = thread_first(); t; t = t->next_made)
 		if (thread_live_record(t))

@@ -87,7 +87,7 @@ bool life_open_store(bool is_forked, const char **cause)
 		.max_bytes = c->max_bytes,
 		.flags = (c->trace ? MSR_FLAG_TRACE : 0) |
 			 (c->root_pid == (uint32_t)process.pid ? MSR_FLAG_ROOT : 0) |
-			 (process.is_go ? MSR_FLAG_GO : 0),
+			 (process.is_go ? MSR_FLAG_GO : 0) | (c->attached ? MSR_FLAG_ATTACHED : 0),
 		.describe = life_describe,
 	};
 	if (!(is_forked ? store_open_forked(&options, cause) : store_open(&options, cause)))

@@ -137,70 +137,49 @@ void thread_begin(bool is_main, const struct thread_room *room)
 	quiet_end(mask);
 }
 
-/*
- * Does not set the key for the thread's end: libc's function is not signal-safe, and another libc
- * than ours may have made the thread.
- */
-void thread_found(const ucontext_t *context)
+/* Of a thread that is in a handler of ours: from its stack pointer to its descriptor. */
+static void find_stack_in_use(struct thread *t, uintptr_t sp)
 {
-	const uintptr_t sp = machine_sp(context);
-	struct thread *t = thread_take_block();
-	if (!t)
-		return;
-	reset(t, false);
-	if (!thread_record_make(t, false)) {
-		thread_give_block(t);
-		return;
-	}
-	t->record->flags = MSR_THREAD_FOUND;
 	t->stack = (struct unwind_stack){.lo = sp & ~(uintptr_t)4095,
 					 .hi = (uintptr_t)pthread_self()};
 	if (t->stack.hi <= sp) /* the stack is elsewhere */
 		t->stack.hi = t->stack.lo + 4096;
-	EACH_PART(thread_begins, t, &(const struct thread_room){0});
-	atomic_store_explicit(&t->in_handler, 1, memory_order_relaxed);
-	thread_off_begin(t);
-	thread_self = t;
-	thread_sources_start(t);
-	atomic_store_explicit(&t->in_handler, 0, memory_order_relaxed);
 }
 
 /*
- * libc keeps the values of the first 32 keys in the thread's descriptor, so setting one of those
- * takes no memory. Otherwise the end of the thread is found as that of a found thread.
+ * Does not set the key of a found thread's end: libc's function is not signal-safe, and another
+ * libc than ours may have made the thread. One that joins may: libc keeps the values of the first
+ * 32 keys in the thread's descriptor, so setting one of those takes no memory. Otherwise its end is
+ * found as that of a found thread.
  */
-void thread_joins(const ucontext_t *context)
+void thread_found(const ucontext_t *context, bool joins)
 {
 	enum { KEYS_WITHOUT_MEMORY = 32 };
-	const uintptr_t sp = machine_sp(context);
 	struct thread *t = thread_take_block();
-	if (!t) {
-		store_count_loss(MSR_LOSS_THREAD_SETUP);
+	if (t)
+		reset(t, joins && sys_gettid() == process.pid);
+	if (!t || !thread_record_make(t, false)) {
+		if (joins) /* the other is asked again */
+			store_count_loss(MSR_LOSS_THREAD_SETUP);
+		if (t)
+			thread_give_block(t);
 		return;
 	}
-	reset(t, sys_gettid() == process.pid);
-	if (!thread_record_make(t, false)) {
-		store_count_loss(MSR_LOSS_THREAD_SETUP);
-		thread_give_block(t);
-		return;
-	}
-	if (t->is_main) {
+	t->record->flags = MSR_THREAD_FOUND;
+	if (t->is_main)
 		find_stack(&t->stack, &(const struct thread_room){0}, t->tid);
-	} else {
-		t->stack = (struct unwind_stack){.lo = sp & ~(uintptr_t)4095,
-						 .hi = (uintptr_t)pthread_self()};
-		if (t->stack.hi <= sp)
-			t->stack.hi = t->stack.lo + 4096;
-	}
+	else
+		find_stack_in_use(t, machine_sp(context));
 	EACH_PART(thread_begins, t, &(const struct thread_room){0});
 	atomic_store_explicit(&t->in_handler, 1, memory_order_relaxed);
 	thread_off_begin(t);
 	thread_self = t;
-	sample_entry_begin(t);
-	if (key < KEYS_WITHOUT_MEMORY)
-		pthread_setspecific(key, t);
+	if (joins) {
+		sample_entry_begin(t);
+		if (key < KEYS_WITHOUT_MEMORY)
+			pthread_setspecific(key, t);
+	}
 	thread_sources_start(t);
-	t->record->flags = MSR_THREAD_FOUND;
 	atomic_store_explicit(&t->in_handler, 0, memory_order_relaxed);
 }
 

@@ -354,7 +354,7 @@ static bool take_signal(int sig, siginfo_t *info, void *context, bool *is_ours)
 			thread_leaves(NULL, context);
 	} else if (!t) {
 		if (source_is_look(info))
-			thread_found(context);
+			thread_found(context, false);
 		else if (!is_off() && !is_sent)
 			store_count_loss(MSR_LOSS_NO_THREAD);
 	} else if (__builtin_expect(is_sent && thread_may_leave(), 0)) {

@@ -51,10 +51,24 @@ most_of 1 "threads that begin while it is attached" in_phase new_work
 seen_of $pid | grep -Ev '^Threads|^SigBlk:.ffffffff' | sort -u >"$T/after"
 grep -v '^Threads' "$T/before" | sort -u >"$T/was"
 same "phase c: the program afterwards" "$T/was" "$T/after"
+
+# It ends while it is measured.
+rm -rf "$T/run"
+"$HPCRUN" -e CPUTIME --attach $pid -o "$T/run" >"$T/said" 2>&1 &
+attacher=$!
+until grep -qs 'measuring process' "$T/said" || ! kill -0 $attacher 2>/dev/null; do sleep 0.05; done
 kill -WINCH $pid
 echo e >"$T/phase"
 wait $pid
 is "status" $? 9
+wait $attacher
+is "status of the one that attached" $? 0
+"$HPCPROF" --all --to text "$T/run" >"$T/all" 2>/dev/null
+is "an end by itself, and the attachment, are in the outputs" \
+	"$(by_name '$1 == "process" { print get("end"), get("is_attached") }' "$T/all")" \
+	"exit status 9 1"
+"$HPCPROF" --to text "$T/run" >"$T/report" 2>/dev/null
+like "... and in the report" "$(cat "$T/report")" "1 process was attached to"
 is "what the program noticed" "$(tail -1 "$T/out")" \
 	"handler 1, blocked 1, EINTR 0, winch 1, preload unset"
 is "standard error" "$(cat "$T/err")" ""

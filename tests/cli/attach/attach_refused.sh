@@ -40,10 +40,10 @@ like "detach without attach: message" "$(cat "$T/said")" "process $pid is not me
 
 # begin: attaches without an end, and waits until it measures.
 begin() {
-	rm -rf "$T/run"
+	rm -rf "$T/run" "$T/begun"
 	"$HPCRUN" --attach $pid -o "$T/run" >"$T/begun" 2>&1 &
 	attacher=$!
-	until grep -q 'measuring process' "$T/begun"; do
+	until grep -qs 'measuring process' "$T/begun"; do
 		kill -0 $attacher 2>/dev/null || break
 		sleep 0.05
 	done

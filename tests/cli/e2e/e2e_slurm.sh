@@ -53,6 +53,23 @@ is "a second step: status" $? 0
 set -- hpctoolkit-lite-python3*-measurements*
 is "a second step has a directory of its own" $# 2
 
+if "$HPCRUN" --help | grep -q -- '--attach-job'; then
+	srun -J attach -n 2 sh -c 'sleep 60; exit 0' >/dev/null 2>&1 </dev/null &
+	job=$!
+	until id=$(squeue -h -n attach -t R -o %i) && [ -n "$id" ]; do
+		kill -0 $job 2>/dev/null || break
+		sleep 0.2
+	done
+	sleep 1 # for the tasks
+	run_limited 60 srun --overlap --jobid "$id" -N 1 -n 1 "$HPCRUN" --attach-job "$id" \
+		--seconds 1 -o "$T/attached" >"$T/out" 2>&1 </dev/null
+	is "--attach-job: status" $? 0
+	like "--attach-job: message" "$(cat "$T/out")" "measured 2 ranks into"
+	is "--attach-job: a file each rank" "$(processes "$T/attached")" 2
+	scancel "$id"
+	wait $job 2>/dev/null
+fi
+
 if [ -x "$melt" ] && [ "$(slurm_mpi)" = pmix ]; then
 	run_limited 120 srun -n 2 "$melt" --cells 16 --steps 4 --threads 1 >"$T/plain.out" \
 		2>"$T/plain.err" </dev/null

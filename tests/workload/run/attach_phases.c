@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Works in the phase that a file names, a, b or c, until the file says end; then prints what it has
- * noticed of its signals and waits, which is the same whoever watches. Threads: the
- * first works, one works with all signals blocked, one waits in epoll_wait with a time-out and one
- * on a condition variable; in phase c new threads work. Usage: attach_phases FILE
+ * noticed of its signals and waits, which is the same whoever watches. Threads: the first works,
+ * one works with all signals blocked, one waits with time-outs in epoll_wait, poll and nanosleep,
+ * and one on a condition variable; in phase c new threads work. Usage: attach_phases FILE
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile double x = 1, y = 1;
@@ -70,6 +72,8 @@ static void *poller(void *unused)
 	while (!ended) {
 		const int n = epoll_wait(fd, &e, 1, 50);
 		n_eintr += n < 0 && errno == EINTR;
+		n_eintr += poll(NULL, 0, 50) < 0 && errno == EINTR;
+		n_eintr += nanosleep(&(struct timespec){0, 50000000}, NULL) < 0;
 	}
 	close(fd);
 	return NULL;
