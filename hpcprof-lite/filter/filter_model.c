@@ -188,6 +188,25 @@ static bool copy_nvtx(struct filter_part *p)
 	return true;
 }
 
+/* Of whole processes; a part of one has no peak of its own. */
+static bool copy_memory(struct filter_part *p)
+{
+	const struct model *m = p->from;
+	if (!m->n_memory || p->f->threads || p->f->time || p->f->below)
+		return true;
+	struct model_memory *all = model_own(p->to, calloc(m->n_memory, sizeof *all));
+	if (!all)
+		return false;
+	for (uint32_t i = 0; i < m->n_memory; i++) {
+		if (p->process_to[m->memory[i].process] == MODEL_NONE)
+			continue;
+		all[p->to->n_memory] = m->memory[i];
+		all[p->to->n_memory++].process = p->process_to[m->memory[i].process];
+	}
+	p->to->memory = all;
+	return true;
+}
+
 static bool copy_mpi_calls(struct filter_part *p, struct model_mpi_comm *comms,
 			   struct model_mpi *to)
 {
@@ -302,7 +321,8 @@ bool filter_make_processes(struct filter_part *p)
 			return false;
 		to++;
 	}
-	return copy_regions(p) && copy_phases(p) && copy_nvtx(p) && copy_mpi(p) && copy_blames(p);
+	return copy_regions(p) && copy_phases(p) && copy_nvtx(p) && copy_mpi(p) && copy_memory(p) &&
+	       copy_blames(p);
 }
 
 /* ---- profiles ---- */

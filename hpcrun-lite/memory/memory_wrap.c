@@ -388,7 +388,9 @@ static __attribute__((constructor)) void start(void)
 {
 	const int saved = errno;
 	memory_host_fn *find = (memory_host_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, MEMORY_HOST_SYMBOL);
-	(void)real_of(REAL_malloc); /* for is_from_allocator() */
+	/* now, because later another thread may change the loader's list */
+	for (unsigned i = 0; i < N_REAL; i++)
+		(void)real_of((enum real)i);
 	const struct memory_host *h = find ? find(MEMORY_HOST_VERSION) : NULL;
 	atomic_store_explicit(&is_over, !h, memory_order_relaxed);
 	atomic_store_explicit(&host, h, memory_order_release);

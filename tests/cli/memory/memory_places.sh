@@ -51,6 +51,13 @@ is "a part of the run" "$(by_name '$1 == "total" && get("context") == 0 &&
 like "... by time says what has no time line" "$(cat "$T/half")" \
 	"left out, because they have no time line: .*MEMORY:PEAK"
 
+pid=$("$HPCPROF" -q --to text --all "$T/m" | by_name '
+	$1 == "process" { pid[get("id")] = get("pid") }
+	$1 == "memory" && get("peak_bytes") >= 5000000 { print pid[get("process")] }')
+is "... of whole processes has their account" "$("$HPCPROF" -q --to text --all --process "$pid" \
+	"$T/m" | by_name '$1 == "memory" { print get("process"), get("peak_bytes") >= 5000000 }')" \
+	"0 1"
+
 cp -r "$T/m" "$T/before"
 sed 's/make(40)/make(80)/' hold.py >hold2.py && mv hold2.py hold.py
 memory_measure MEMORY@1 hold "$python" hold.py

@@ -109,9 +109,11 @@ static void intervals_hold_the_truth(void **state)
 
 static void who_passes_on(void **state)
 {
-	static const char *const passing[] = {"xmalloc", "operator new(unsigned long)",
+	static const char *const passing[] = {"xmalloc",
+					      "operator new(unsigned long)",
 					      "void std::vector<int>::push_back(int const&)",
-					      "<alloc::vec::Vec<T>>::push", "_PyObject_Malloc",
+					      "<alloc::vec::Vec<T>>::push",
+					      "_PyObject_Malloc",
 					      "<core::iter::Map<I, F> as Iterator>::next"},
 				 *const own[] = {"main", "read(std::string)", "fill",
 						 "Grid<std::string>::grow",
@@ -248,11 +250,12 @@ static void damaged_records(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(probability_follows_size), cmocka_unit_test(period_1_takes_all),
-		cmocka_unit_test(intervals_hold_the_truth), cmocka_unit_test(who_passes_on),
-		cmocka_unit_test(the_model),
-		cmocka_unit_test(damaged_records)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(probability_follows_size),
+					   cmocka_unit_test(period_1_takes_all),
+					   cmocka_unit_test(intervals_hold_the_truth),
+					   cmocka_unit_test(who_passes_on),
+					   cmocka_unit_test(the_model),
+					   cmocka_unit_test(damaged_records)};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <new>
 
-#define APART __attribute__((noinline, noclone))
+#define APART __attribute__((noinline))
 enum { N = 100, SIZE = 3000 };
 
 struct alignas(128) wide {

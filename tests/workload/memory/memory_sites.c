@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define APART __attribute__((noinline, noclone))
+#define APART __attribute__((noinline))
 enum { HOLD = 300, PASS = 100, ZERO = 50, ALIGN = 20, DUPLICATE = 40, CHURN = 10000 };
 #define MIB ((size_t)1 << 20)
 
