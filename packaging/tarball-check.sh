@@ -24,13 +24,9 @@ tag() { # NAME FILE: values in its dynamic section
 }
 
 is "programs and modules are there" "$(for name in bin/hpcprof-lite bin/hpcrun-lite \
-<<<<<<< ours
 	bin/hpcstruct-lite $lib/hpcrun-lite-attach $lib/libhpcrun-lite.so \
-	$lib/libhpcrun-lite-mpi.so $lib/libhpcrun-lite-opencl.so $lib/libhpcrun-lite-papi.so \
-=======
-	bin/hpcstruct-lite $lib/libhpcrun-lite.so $lib/libhpcrun-lite-mpi.so \
-	$lib/libhpcrun-lite-memory.so $lib/libhpcrun-lite-opencl.so $lib/libhpcrun-lite-papi.so \
->>>>>>> theirs
+	$lib/libhpcrun-lite-mpi.so $lib/libhpcrun-lite-memory.so \
+	$lib/libhpcrun-lite-opencl.so $lib/libhpcrun-lite-papi.so \
 	$lib/libhpcrun-lite-torch.so; do
 	grep -qx "$name" "$T/elf" || echo "$name"
 done)" ''

@@ -9,8 +9,8 @@
  * model. Tests: tests/unit/prof/test_model.c.
  *
  * The parts of the model are in model_activity.h, model_code.h, model_metric.h, model_process.h,
- * model_gpu.h, model_gpu_memory.h, model_energy.h, model_omp.h, model_phase.h, model_memory.h, model_mpi.h,
- * model_nccl.h, model_nvtx.h and model_share.h, which this file includes.
+ * model_gpu.h, model_gpu_memory.h, model_energy.h, model_omp.h, model_phase.h, model_memory.h,
+ * model_mpi.h, model_nccl.h, model_nvtx.h and model_share.h, which this file includes.
  *
  * Ids are dense indices into the arrays of struct model. Contexts are in depth-first preorder.
  * Siblings are sorted by kind, then name, file, line and address, so the order of the input does

@@ -53,7 +53,8 @@ at() {
 }
 is "memory: at the peak and at the end, by function" "$(at hold)$(at scratch)" "6 2 16 0 "
 like "memory: the report" "$("$HPCPROF" -q --to text m-memory 2>/dev/null)" \
-	'^GPU memory, ' '^ *22.00 MiB .* 2.00 MiB .* GPU 0' 'failed: 1 allocations, the largest of 32'
+	'^GPU memory, ' '^ *22.00 MiB .* 2.00 MiB .* GPU 0' \
+	'failed: 1 allocations, the largest of 32'
 
 measured graph
 is "graph: launches of graphs" "$(launched graph graph)" "$(truth graph graph)"
