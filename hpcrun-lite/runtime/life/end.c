@@ -151,16 +151,17 @@ static void end(enum msr_exit_kind kind, int code, bool has_next)
 	file_fault_close(bus);
 }
 
-void runtime_end(enum msr_exit_kind kind, int code)
+bool runtime_end(enum msr_exit_kind kind, int code)
 {
 	if (!atomic_load_explicit(&life.ended, memory_order_relaxed))
 		EACH_PART(before_end, false);
 	if (!claim_end())
-		return;
+		return false;
 	/* for these two, the caller blocks the signal */
 	if (kind != MSR_EXIT_WITHDRAWN && kind != MSR_EXIT_DETACHED)
 		sample_check_signal(signal_table_mask(SIG_BLOCK, 0));
 	end(kind, code, false);
+	return true;
 }
 
 void runtime_fatal_signal(int sig)
