@@ -218,12 +218,12 @@ void runtime_wait_cut_short(const ucontext_t *context);
 /*
  * Ends the measurement: call right before _exit, _Exit and quick_exit; exit() and return from main
  * need no hook. Records the ends of all threads, trims the file and, in the root process, prints
- * the final report. Only the first call has an effect, and returns true.
+ * the final report. Only the first call has an effect.
  *
  * `kind` is an enum msr_exit_kind, `code` the exit status or signal. Not to be called from our own
  * handler; signal-safe otherwise.
  */
-bool runtime_end(enum msr_exit_kind kind, int code);
+void runtime_end(enum msr_exit_kind kind, int code);
 
 /*
  * `sig` is about to end the process by its default action; records that in the header. If the

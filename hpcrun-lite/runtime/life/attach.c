@@ -175,7 +175,7 @@ HOOK int hpcrun_lite_detach(struct attach_answer *answer)
 		return -1;
 	}
 	put(answer->path, sizeof answer->path, store_path());
-	if (atomic_load_explicit(&life.ended, memory_order_relaxed))
+	if (!life_claim_end())
 		return 0; /* another thread is at the program's end */
 	const uint64_t mask = quiet_begin();
 	struct thread *self = thread_self;
@@ -190,11 +190,10 @@ HOOK int hpcrun_lite_detach(struct attach_answer *answer)
 		if (thread_live_record(t))
 			thread_reap(t);
 	runtime_hooks.withdrawn();
-	if (runtime_end(MSR_EXIT_DETACHED, 0)) { /* else as above */
-		process.measuring = false;
-		runtime_hooks.give_back(answer->n_threads != 0);
-		store_close();
-	}
+	life_detach();
+	process.measuring = false;
+	runtime_hooks.give_back(answer->n_threads != 0);
+	store_close();
 	quiet_end(mask);
 	errno = saved;
 	return 0;
