@@ -7,6 +7,7 @@
 #include "hpcrun-lite/launch/attach/safe_place.h"
 
 #include "common/safe/newer.h"
+#include "hpcrun-lite/config/config.h"
 
 #include <libunwind-ptrace.h>
 #include <stdio.h>
@@ -44,6 +45,7 @@ struct safe_place {
 	unw_addr_space_t space;
 	unw_accessors_t accessors;
 	struct target_object libc, thread; /* before glibc 2.34 threads had a library */
+	struct target_object own;          /* ours, if it is there */
 	uintptr_t code[LOCKING_MOST];      /* where these functions begin */
 	unsigned n_code;
 	struct met met[OBJECTS_MOST];
@@ -114,6 +116,8 @@ struct safe_place *safe_place_open(const struct target *t)
 	find_locking(s, &s->libc);
 	if (target_object_named(t, "libpthread.so.0", &s->thread))
 		find_locking(s, &s->thread);
+	if (!target_object_named(t, CONFIG_LIBRARY, &s->own))
+		s->own = (struct target_object){0};
 	return s;
 }
 
@@ -215,6 +219,9 @@ static enum verdict walk(struct safe_place *s, unw_cursor_t *cursor, bool is_wai
 			return SAFE;
 		if (pc - s->t->linker_lo < s->t->linker_hi - s->t->linker_lo ||
 		    unw_is_signal_frame(cursor) > 0 || returns_from_handler(pc))
+			return UNSAFE;
+		/* in our code, as at _exit; not in a hook of a wait, which libc makes */
+		if (is_in(&s->own, pc) && (!is_waiting || i == 0))
 			return UNSAFE;
 		if (unw_get_proc_info(cursor, &info) != 0)
 			return UNKNOWN;

@@ -174,9 +174,11 @@ HOOK int hpcrun_lite_detach(struct attach_answer *answer)
 		    process.measuring ? "it was started by hpcrun-lite" : "it is not measured");
 		return -1;
 	}
+	put(answer->path, sizeof answer->path, store_path());
+	if (!life_claim_end())
+		return 0; /* another thread is at the program's end */
 	const uint64_t mask = quiet_begin();
 	struct thread *self = thread_self;
-	put(answer->path, sizeof answer->path, store_path());
 	atomic_store_explicit(&leaving, true, memory_order_seq_cst);
 	answer->n_threads = ask_to_leave(self);
 	if (self) {
@@ -188,7 +190,7 @@ HOOK int hpcrun_lite_detach(struct attach_answer *answer)
 		if (thread_live_record(t))
 			thread_reap(t);
 	runtime_hooks.withdrawn();
-	runtime_end(MSR_EXIT_DETACHED, 0);
+	life_detach();
 	process.measuring = false;
 	runtime_hooks.give_back(answer->n_threads != 0);
 	store_close();

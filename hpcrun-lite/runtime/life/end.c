@@ -63,7 +63,7 @@ static void say_damaged(void)
 		say_file_failed(path, failure);
 }
 
-static bool claim_end(void)
+bool life_claim_end(void)
 {
 	return process_is_owner() &&
 	       !atomic_exchange_explicit(&life.ended, true, memory_order_relaxed);
@@ -155,12 +155,17 @@ void runtime_end(enum msr_exit_kind kind, int code)
 {
 	if (!atomic_load_explicit(&life.ended, memory_order_relaxed))
 		EACH_PART(before_end, false);
-	if (!claim_end())
+	if (!life_claim_end())
 		return;
-	/* for these two, the caller blocks the signal */
-	if (kind != MSR_EXIT_WITHDRAWN && kind != MSR_EXIT_DETACHED)
+	if (kind != MSR_EXIT_WITHDRAWN) /* its caller blocks the signal */
 		sample_check_signal(signal_table_mask(SIG_BLOCK, 0));
 	end(kind, code, false);
+}
+
+void life_detach(void)
+{
+	EACH_PART(before_end, false);
+	end(MSR_EXIT_DETACHED, 0, false);
 }
 
 void runtime_fatal_signal(int sig)
@@ -216,7 +221,7 @@ void runtime_exec_begin(bool is_measured)
 	if (!atomic_load_explicit(&life.ended, memory_order_relaxed))
 		EACH_PART(before_end, true);
 	const uint64_t mask = signal_table_block_own();
-	if (claim_end()) {
+	if (life_claim_end()) {
 		sample_check_signal(0);
 		end(MSR_EXIT_EXEC, 0, is_measured);
 	}

@@ -35,6 +35,14 @@ bool life_open_store(bool is_forked, const char **cause);
  * Returns false and sets *cause if that is not possible. Not signal-safe.
  */
 bool life_attach(const char *text, const char **cause);
+
+/*
+ * True for the first who asks, and for nobody if the process is not measured: no other thread ends
+ * the measurement from then on. Signal-safe.
+ */
+bool life_claim_end(void);
+/* Ends the measurement of a process that runs on; after life_claim_end(), all signals blocked. */
+void life_detach(void);
 /* Writes the records that a forked child has in common with its parent. Signal-safe. */
 void life_describe(void);
 /*

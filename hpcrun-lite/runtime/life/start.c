@@ -244,7 +244,6 @@ void runtime_start(void)
 
 static bool attach(bool is_again, const char **cause)
 {
-	life.ended = false;
 	process.ending = false;
 	process.n_sources = 0;
 	process.has_cputime = process.has_offcpu = false;
@@ -281,6 +280,8 @@ static bool attach(bool is_again, const char **cause)
 		*cause = "no memory";
 		return false;
 	}
+	/* not before: another thread may be at the program's end */
+	atomic_store_explicit(&life.ended, false, memory_order_relaxed);
 	go();
 	return true;
 }
