@@ -5,6 +5,7 @@
  * finds the loader's data. The loader below has one object, which each dlopen replaces. See
  * order.h.
  */
+#include <stdio.h>
 #include <sys/auxv.h>
 
 static unsigned long program_header(void);
@@ -122,6 +123,10 @@ static void find_first(void)
 
 int main(void)
 {
+#if defined __clang__ && __clang_major__ < 15
+	puts("1..0 # SKIP this compiler copies structures past the checker");
+	return 0;
+#endif
 	for (unsigned i = 0; i < VERSIONS; i++)
 		heads[i].bias = BIAS - i * PAGE;
 	is_known = true;

@@ -42,7 +42,7 @@ causes wait_pipe '<blocked: pipe or terminal>'
 causes wait_full '<blocked: pipe or terminal>'
 causes wait_socket '<blocked: socket>'
 causes wait_condition \
-	'pthread_cond_wait;<blocked: another thread>;<blocked: condition variable changed \(offcpu_waits.c\) in offcpu_waits>'
+	'pthread_cond_wait;<blocked: another thread>;<blocked: condition variable changed [(]offcpu_waits.c[)] in offcpu_waits>'
 causes wait_child '<blocked: child process>'
 causes wait_signal '<blocked: signal>'
 causes wait_vfork 'vfork;<blocked: child process>'
