@@ -293,9 +293,10 @@ void unload_stay(const struct thread *t, ucontext_t *context)
 	(void)context;
 }
 
-void thread_found(const ucontext_t *context)
+void thread_found(const ucontext_t *context, bool joins)
 {
 	(void)context;
+	(void)joins;
 }
 
 bool unwind_is_go(uintptr_t pc)

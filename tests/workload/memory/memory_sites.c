@@ -5,7 +5,6 @@
  * peak, bytes never freed, bytes that were freed at once. argv[1] "kill": ends by SIGKILL at the
  * peak; "fork": a child allocates, too; "exec": runs itself again. Exits with status 7.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
