@@ -91,8 +91,8 @@ void runtime_wait_cut_short(const ucontext_t *context)
 {
 	const uintptr_t pc = machine_pc(context);
 	uintptr_t lo, hi;
-	module_own_range(&lo,
-			 &hi); /* a call of ours is made again: fallocate, when the file grows */
+	/* a call of ours is made again: fallocate, when the file grows */
+	module_own_range(&lo, &hi);
 	if ((pc < lo || pc >= hi) && !unwind_is_go(pc))
 		runtime_count_loss(MSR_LOSS_WAIT);
 }

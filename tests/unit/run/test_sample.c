@@ -13,6 +13,7 @@
 
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
+#include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/code/jit_code.h"
 #include "hpcrun-lite/runtime/code/unload.h"
 #include "hpcrun-lite/runtime/process.h"
@@ -291,6 +292,11 @@ void unload_stay(const struct thread *t, ucontext_t *context)
 {
 	(void)t;
 	(void)context;
+}
+
+void module_own_range(uintptr_t *low, uintptr_t *high)
+{
+	*low = *high = 0;
 }
 
 void thread_found(const ucontext_t *context, bool joins)
