@@ -16,7 +16,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- syscall() ---- */
@@ -123,13 +122,18 @@ static uint32_t state_at, thread_bytes; /* offset of the field; of the structure
 enum { CANCELLED = 0x8, NOT_NOW = 0x1 | 0x10 | 0x20 };
 
 /* Before glibc 2.41, the signal that cancels a thread never returns into a wait. */
+static bool is_since_2_41(const char *version)
+{
+	const char *minor = version + 2;
+	return minor[0] > '4' || (minor[0] == '4' && minor[1] >= '1' && minor[1] <= '9');
+}
+
 static void find_state(void)
 {
 	static struct hook_next version = {"gnu_get_libc_version", NULL};
-	enum { MINOR = 2, FIRST_MINOR = 41 }; /* "2.41" */
 	const char *(*const libc)(void) = (const char *(*)(void))hook_next_find(&version);
 	const uint32_t *describes = hook_next_find(&field), *n_bytes = hook_next_find(&all_bytes);
-	if (!libc || atoi(libc() + MINOR) < FIRST_MINOR || !describes || describes[0] != 32 ||
+	if (!libc || !is_since_2_41(libc()) || !describes || describes[0] != 32 ||
 	    describes[1] != 1 || !n_bytes)
 		return;
 	state_at = describes[2];

@@ -20,7 +20,9 @@ is "plugins: no frame without module" "$(value lost-module-table)" 0
 measure -- "$LIFE" leaderless "$PLUGIN" 10 0.02
 is "after pthread_exit of the main thread: the program runs" "$status" 0
 sound "after pthread_exit: files are sound"
-is "after pthread_exit: one module more" "$(value modules)" $((before + 1))
+# the library, and libgcc if a sample came while pthread_exit used it
+within "after pthread_exit: one module more, or two" "$(value modules)" $((before + 1)) \
+	$((before + 2))
 is "after pthread_exit: all paths are complete" "$(value complete)" "$(value recorded)"
 is "after pthread_exit: no frame without module" "$(value lost-module-table)" 0
 

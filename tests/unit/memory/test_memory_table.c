@@ -66,20 +66,27 @@ static void a_child_forgets(void **state)
 	assert_int_equal(take(0x1000), 8);
 }
 
-/* Each address goes from thread to thread: who takes it puts it back with a number one higher. */
+/*
+ * Each address goes from thread to thread, as the program passes its blocks: who has it takes it
+ * and puts it back with a number one higher.
+ */
 static _Atomic uint64_t n_taken;
+static _Atomic bool is_held[64];
 
 static void *pass_on(void *nothing)
 {
 	for (unsigned i = 0; i < TURNS; i++) {
 		struct memory_kept kept;
 		const uintptr_t at = 4096 + 16 * (i % 64);
-		if (!memory_table_take(at, &kept))
+		if (atomic_exchange(&is_held[i % 64], true))
 			continue;
+		if (!memory_table_take(at, &kept))
+			return &n_taken;
 		atomic_fetch_add(&n_taken, 1);
 		kept.stamp++;
 		if (!memory_table_put(at, &kept))
 			return &n_taken;
+		atomic_store(&is_held[i % 64], false);
 	}
 	return nothing;
 }
