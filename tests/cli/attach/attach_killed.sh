@@ -53,7 +53,12 @@ pid_measured() {
 	return 1
 }
 most_of 1 "it can be attached to afterwards" pid_measured
-seen_of $pid >"$T/after"
+# a thread that has left may still be on its way out of our handler
+i=0
+while seen_of $pid >"$T/after" && ! cmp -s "$T/before" "$T/after" && [ $i -lt 100 ]; do
+	sleep 0.05
+	i=$((i + 1))
+done
 same "what the kernel knows of it" "$T/before" "$T/after"
 kill -WINCH $pid
 echo e >"$T/phase"

@@ -166,10 +166,10 @@ APART void on_alarm(int)
 	sink = sink + 1;
 }
 
-// Handlers come at any instruction of the leaf.
+// Handlers come at any instruction of the leaf, and at no multiple of the time between samples.
 APART void spin_interrupted()
 {
-	struct itimerval often = {{0, 2000}, {0, 2000}}, never = {};
+	struct itimerval often = {{0, 2310}, {0, 2310}}, never = {};
 	setitimer(ITIMER_REAL, &often, nullptr);
 	for (unsigned i = 0; i < 30; i++)
 		spin_leaf(rounds);
