@@ -28,6 +28,9 @@ void *table_reserve(struct table *t, enum msr_loss *cause)
 			*cause = MSR_LOSS_NODE_LIMIT;
 			return NULL;
 		}
+		/* A smaller piece that is left over will do if a record fits into it. */
+		const uint32_t least = t->next_bytes / 4,
+			       one = (uint32_t)sizeof(struct msr_extent) + t->record_bytes;
 		const struct store_request request = {
 			.kind = t->kind,
 			.record_bytes = t->record_bytes,
@@ -35,7 +38,7 @@ void *table_reserve(struct table *t, enum msr_loss *cause)
 			.sequence = t->n_extents,
 			.first = t->n,
 			.n_bytes = t->next_bytes,
-			.least_bytes = t->next_bytes / 4,
+			.least_bytes = least > one ? least : one,
 		};
 		struct msr_extent *e = store_extent(&request, cause);
 		if (!e)
