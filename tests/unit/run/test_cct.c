@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "hpcrun-lite/cct/cct.h"
+#include "hpcrun-lite/cct/table.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <fcntl.h>
@@ -399,6 +400,28 @@ static void finish_gives_back(void **state)
 	assert_in_range(st.st_size, ROUNDS * kept, ROUNDS * kept * 3 / 2);
 }
 
+/* What is left of the first 128 KiB has no room for a record of 96 bytes behind its header. */
+static void a_record_fits_into_each_extent(void **state)
+{
+	enum { RECORD = 96, PIECE = 128, FIRST_CHUNK = 128 << 10 };
+	struct store_request request = {.kind = MSR_CELL, .thread = 0, .n_bytes = 1024};
+	static struct table_extent many[TABLE_MAX_EXTENTS];
+	struct table t;
+	enum msr_loss cause;
+	(void)state;
+	struct msr_extent *e = store_extent(&request, &cause);
+	assert_non_null(e);
+	const ptrdiff_t end = (uint8_t *)e - (uint8_t *)store_header() + 1024;
+	request.n_bytes = (uint32_t)(FIRST_CHUNK - end - PIECE);
+	assert_non_null(store_extent(&request, &cause));
+	request.n_bytes = 1024;
+	assert_non_null(store_extent(&request, &cause));
+	table_init(&t, MSR_CELL, RECORD, 0, many);
+	assert_non_null(table_reserve(&t, &cause));
+	assert_true(t.few[0].extent->length >= sizeof *e + RECORD);
+	assert_true(t.end >= 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -410,6 +433,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(time_line, setup, teardown),
 		cmocka_unit_test_setup_teardown(node_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_space, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_record_fits_into_each_extent, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_deep_is_cut, setup, teardown),
 		cmocka_unit_test_setup_teardown(finish_gives_back, setup, teardown),
 	};
